@@ -5,8 +5,6 @@
 #include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_mesh.h>
 
-#include <string>
-
 #include "../../cuda/hdg/hdg.h"
 
 // Evaluation and checks of the caller's functions, and error messages, that
@@ -51,11 +49,6 @@ namespace Tessella
                      const unsigned int   q,
                      const double *const *a,
                      double              *inverse);
-
-    /// Text that names a polytope, such as "polytope 3 (box (0, 0) to (1, 1))".
-    template <int dim>
-    std::string
-    describe_polytope(const PolytopicMesh<dim> &mesh, const unsigned int k);
 
     /// Throws for a polytope whose local problem cannot be solved.
     template <int dim>

@@ -29,6 +29,7 @@
 #  include "boundary_data.h"
 #  include "cuda_hdg.h"
 #  include "device_tabulation.h"
+#  include "interface_sides.h"
 
 namespace Tessella
 {
@@ -131,16 +132,13 @@ namespace Tessella
           for (unsigned int i = 0; i < fixed_interfaces.size(); ++i)
             fixed_interfaces[i] = system.is_dirichlet(problem.form, i);
           for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-            for (unsigned int e = mesh.polytope_interface_offset[k];
-                 e < mesh.polytope_interface_offset[k + 1];
-                 ++e)
-              if (mesh.neighbor(mesh.polytope_interface[e]) == invalid_index)
+            for (const unsigned int code : interface_sides(mesh, k))
+              if (mesh.neighbor(code) == invalid_index)
                 {
                   if (boundary_polytopes.empty() ||
                       boundary_polytopes.back() != k)
                     boundary_polytopes.push_back(k);
-                  boundary_ids.push_back(
-                    mesh.interface_boundary_id[mesh.polytope_interface[e] / 2]);
+                  boundary_ids.push_back(mesh.interface_boundary_id[code / 2]);
                 }
           std::sort(boundary_ids.begin(), boundary_ids.end());
           boundary_ids.erase(std::unique(boundary_ids.begin(),
@@ -564,10 +562,8 @@ namespace Tessella
         unsigned int
         n_functions(const unsigned int k, const unsigned int e) const
         {
-          const PolytopicMesh<dim> &mesh = system.mesh();
-          return system.trace.n_functions
-            [mesh.polytope_interface[mesh.polytope_interface_offset[k] + e] /
-             2];
+          return system.trace
+            .n_functions[interface_sides(system.mesh(), k)[e] / 2];
         }
 
         /// Position of the first trace function of interface @p i, in its

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "../backends/host_dispatch.h"
+#include "interface_sides.h"
 
 namespace Tessella
 {
@@ -127,10 +128,8 @@ namespace Tessella
           for (unsigned int k = 0; k < n; ++k)
             {
               std::uint64_t all = 1;
-              for (unsigned int e = mesh.polytope_interface_offset[k];
-                   e < mesh.polytope_interface_offset[k + 1];
-                   ++e)
-                all += system.trace.n_functions[mesh.polytope_interface[e] / 2];
+              for (const unsigned int code : interface_sides(mesh, k))
+                all += system.trace.n_functions[code / 2];
               kept_offset[k + 1] =
                 kept_offset[k] + all * (dim + 1) * mesh.n_basis[k];
             }
@@ -146,11 +145,9 @@ namespace Tessella
           const unsigned int        k    = solver.polytope;
           std::vector<unsigned int> columns;
           system.numbering.free_columns(k, columns);
-          const unsigned int begin = mesh.polytope_interface_offset[k],
-                             n_entries =
-                               mesh.polytope_interface_offset[k + 1] - begin,
-                             n_free = columns.back(),
-                             width  = solver.n_traces + 1;
+          const auto         sides     = interface_sides(mesh, k);
+          const unsigned int n_entries = sides.size(), n_free = columns.back(),
+                             width = solver.n_traces + 1;
           double *const matrix = blocks.matrix.data() + blocks.matrix_offset[k];
           double *const rhs    = blocks.rhs.data() + blocks.rhs_offset[k];
           double *const integral =
@@ -186,7 +183,7 @@ namespace Tessella
           balance.size = solver.integral_abs_f + solver.integral_abs_g;
           for (unsigned int e = 0; e < n_entries; ++e)
             {
-              const unsigned int i = mesh.polytope_interface[begin + e] / 2;
+              const unsigned int i = sides[e] / 2;
               if (system.has_dirichlet_coefficients(i))
                 {
                   balance.fixed = true;
@@ -280,11 +277,9 @@ namespace Tessella
         {
           const PolytopicMesh<dim> &mesh = system.mesh();
           lambda.clear();
-          for (unsigned int e = mesh.polytope_interface_offset[k];
-               e < mesh.polytope_interface_offset[k + 1];
-               ++e)
+          for (const unsigned int code : interface_sides(mesh, k))
             {
-              const unsigned int i     = mesh.polytope_interface[e] / 2,
+              const unsigned int i     = code / 2,
                                  block = system.numbering.block_of_interface[i];
               if (block != invalid_index)
                 {

@@ -83,13 +83,6 @@ namespace Tessella
              double            *rows,
              const unsigned int stride);
 
-      /// True unless the basis is that of the Legendre functions.
-      bool
-      is_transformed() const
-      {
-        return transformed;
-      }
-
       std::uint64_t n_operations = 0;
 
     private:

@@ -8,6 +8,7 @@
 #include "../backends/host_points.h"
 #include "boundary_data.h"
 #include "dense.h"
+#include "interface_sides.h"
 
 namespace Tessella
 {
@@ -126,13 +127,9 @@ namespace Tessella
       stride   = dim * n_padded;
       n_mass   = tensor ? stride : n_padded;
 
-      const unsigned int begin = mesh.polytope_interface_offset[k],
-                         end   = mesh.polytope_interface_offset[k + 1];
       column.assign(1, 0);
-      for (unsigned int e = begin; e < end; ++e)
-        column.push_back(
-          column.back() +
-          problem.trace.n_functions[mesh.polytope_interface[e] / 2]);
+      for (const unsigned int code : interface_sides(mesh, k))
+        column.push_back(column.back() + problem.trace.n_functions[code / 2]);
       n_traces                  = column.back();
       const unsigned int n_rows = n_traces + 1;
 
@@ -153,8 +150,8 @@ namespace Tessella
 
       local_basis.reinit(mesh, k, problem.order[mesh.degree[k]]);
       assemble_volume();
-      for (unsigned int e = begin; e < end; ++e)
-        assemble_interface(e - begin);
+      for (unsigned int e = 0; e + 1 < column.size(); ++e)
+        assemble_interface(e);
 
       // The padding is the identity and does not influence the result.
       for (unsigned int d = 0; d < n_mass / n_padded; ++d)

@@ -211,9 +211,10 @@ namespace Tessella
       /// null.
       void
       weigh_traces(const PresentFacet &facet, const double *factor);
-      /// C = <weighted_psi, phi> or C += <weighted_psi, phi>.
+      /// C = <psi, phi> or C += <psi, phi>, with the factor of weigh_traces().
       void
       integrate_traces(const PresentFacet &facet,
+                       const double       *factor,
                        double             *C,
                        const unsigned int  ldc,
                        const bool          accumulate);

@@ -7,6 +7,7 @@
 
 #include "../backends/host_points.h"
 #include "boundary_data.h"
+#include "interface_sides.h"
 #include "local_solver.h"
 
 namespace Tessella
@@ -19,9 +20,7 @@ namespace Tessella
     void
     LocalSolver<dim>::assemble_interface(const unsigned int entry)
     {
-      const unsigned int code =
-        mesh
-          .polytope_interface[mesh.polytope_interface_offset[polytope] + entry];
+      const unsigned int code      = interface_sides(mesh, polytope)[entry];
       const unsigned int interface = code / 2;
       const bool         boundary  = mesh.neighbor(code) == invalid_index;
       unsigned int       degree    = mesh.degree[polytope];
@@ -62,10 +61,8 @@ namespace Tessella
                                     const unsigned int facet,
                                     const bool         boundary)
     {
-      const unsigned int code =
-        mesh
-          .polytope_interface[mesh.polytope_interface_offset[polytope] + entry];
-      PresentFacet present;
+      const unsigned int code = interface_sides(mesh, polytope)[entry];
+      PresentFacet       present;
       present.facet       = facet;
       present.patch       = patch;
       present.side        = code % 2;
@@ -196,10 +193,12 @@ namespace Tessella
     template <int dim>
     void
     LocalSolver<dim>::integrate_traces(const PresentFacet &facet,
+                                       const double       *factor,
                                        double             *C,
                                        const unsigned int  ldc,
                                        const bool          accumulate)
     {
+      weigh_traces(facet, factor);
       product({facet.n_psi, weighted_psi.data(), facet.m},
               {n_basis, basis.data(), (dim + 1) * facet.m},
               facet.m,
@@ -220,8 +219,8 @@ namespace Tessella
       if (facet.planar)
         {
           facet_product.resize(std::size_t(facet.n_psi) * n_padded);
-          weigh_traces(facet, nullptr);
-          integrate_traces(facet, facet_product.data(), n_padded, false);
+          integrate_traces(
+            facet, nullptr, facet_product.data(), n_padded, false);
           for (unsigned int i = 0; i < facet.n_psi; ++i)
             for (unsigned int j = 0; j < n_basis; ++j)
               {
@@ -235,23 +234,16 @@ namespace Tessella
         }
       else
         for (unsigned int d = 0; d < dim; ++d)
-          {
-            weigh_traces(facet, normal[d]);
-            integrate_traces(facet, F_rows + d * n_padded, stride, true);
-          }
+          integrate_traces(
+            facet, normal[d], F_rows + d * n_padded, stride, true);
       if (advection || !facet.planar)
-        {
-          weigh_traces(facet, S);
-          integrate_traces(facet, R_rows, n_padded, true);
-        }
+        integrate_traces(facet, S, R_rows, n_padded, true);
       if (advection)
-        {
-          weigh_traces(facet, S_minus_bn);
-          integrate_traces(facet,
-                           Tt.data() + std::size_t(facet.first) * n_padded,
-                           n_padded,
-                           true);
-        }
+        integrate_traces(facet,
+                         S_minus_bn,
+                         Tt.data() + std::size_t(facet.first) * n_padded,
+                         n_padded,
+                         true);
     }
 
 
@@ -261,8 +253,7 @@ namespace Tessella
     LocalSolver<dim>::add_projection(const PresentFacet &facet)
     {
       const unsigned int m = facet.m, n_psi = facet.n_psi;
-      weigh_traces(facet, nullptr);
-      integrate_traces(facet, patch_B.data(), n_padded, true);
+      integrate_traces(facet, nullptr, patch_B.data(), n_padded, true);
       for (unsigned int i = 0; i < n_psi; ++i)
         for (unsigned int l = 0; l < n_psi; ++l)
           for (unsigned int q = 0; q < m; ++q)

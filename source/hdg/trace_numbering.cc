@@ -11,6 +11,7 @@
 #include "../backends/host_dispatch.h"
 #include "../base/collective.h"
 #include "../lac/halo_exchange.h"
+#include "interface_sides.h"
 
 namespace Tessella
 {
@@ -208,11 +209,9 @@ namespace Tessella
           const std::size_t position = list.size();
           list.push_back(0);
           std::size_t width = 0;
-          for (unsigned int e = mesh->polytope_interface_offset[k];
-               e < mesh->polytope_interface_offset[k + 1];
-               ++e)
+          for (const unsigned int code : interface_sides(*mesh, k))
             {
-              const unsigned int j = mesh->polytope_interface[e] / 2;
+              const unsigned int j = code / 2;
               if (numbers.first_dof[j] == dealii::numbers::invalid_dof_index)
                 continue;
               ++list[position];
@@ -322,12 +321,9 @@ namespace Tessella
                                          side];
               if (k >= n_owned) // a ghost, or invalid_index
                 continue;
-              for (unsigned int e = mesh->polytope_interface_offset[k];
-                   e < mesh->polytope_interface_offset[k + 1];
-                   ++e)
+              for (const unsigned int code : interface_sides(*mesh, k))
                 {
-                  const unsigned int column =
-                    block_of_interface[mesh->polytope_interface[e] / 2];
+                  const unsigned int column = block_of_interface[code / 2];
                   if (column != invalid_index)
                     columns.push_back(column);
                 }
@@ -358,11 +354,9 @@ namespace Tessella
                                       std::vector<unsigned int> &columns) const
     {
       columns.assign(1, 0);
-      for (unsigned int e = mesh->polytope_interface_offset[k];
-           e < mesh->polytope_interface_offset[k + 1];
-           ++e)
+      for (const unsigned int code : interface_sides(*mesh, k))
         {
-          const unsigned int i = mesh->polytope_interface[e] / 2;
+          const unsigned int i = code / 2;
           columns.push_back(columns.back() +
                             (block_of_interface[i] == invalid_index
                                ? 0
@@ -379,10 +373,9 @@ namespace Tessella
     {
       const unsigned int k =
         mesh->interface_polytope[2 * std::size_t(interface) + side];
-      unsigned int e = mesh->polytope_interface_offset[k];
-      while (mesh->polytope_interface[e] != 2 * interface + side)
-        ++e;
-      return e - mesh->polytope_interface_offset[k];
+      const auto sides = interface_sides(*mesh, k);
+      return std::find(sides.begin(), sides.end(), 2 * interface + side) -
+             sides.begin();
     }
 
 
@@ -463,11 +456,8 @@ namespace Tessella
                       K    = local.matrix + std::size_t(first) * columns.back();
                       load = local.rhs + first;
                       blocks.clear();
-                      for (unsigned int e = mesh->polytope_interface_offset[k];
-                           e < mesh->polytope_interface_offset[k + 1];
-                           ++e)
-                        blocks.push_back(
-                          block_of_interface[mesh->polytope_interface[e] / 2]);
+                      for (const unsigned int code : interface_sides(*mesh, k))
+                        blocks.push_back(block_of_interface[code / 2]);
                     }
                   else
                     {

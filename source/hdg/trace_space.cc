@@ -530,20 +530,6 @@ namespace Tessella
 
 
 
-  template <int dim>
-  std::size_t
-  TraceSpace<dim>::memory_consumption() const
-  {
-    return 4 * (n_functions.capacity() + patch_offset.capacity() +
-                facet_offset.capacity() + first_function.capacity() +
-                n_patch_functions.capacity()) +
-           degree.capacity() +
-           8 * (frame.capacity() + coefficient_offset.capacity() +
-                coefficients.capacity());
-  }
-
-
-
   template struct TraceSpace<2>;
   template struct TraceSpace<3>;
 } // namespace Tessella
