@@ -27,8 +27,8 @@
 #  include "../device/device_share.h"
 #  include "../grid/mesh_points.h"
 #  include "boundary_data.h"
-#  include "cuda_hdg.h"
 #  include "device_tabulation.h"
+#  include "hdg_backend.h"
 #  include "interface_sides.h"
 
 namespace Tessella

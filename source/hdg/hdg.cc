@@ -6,6 +6,7 @@
 #include <deal.II/base/timer.h>
 
 #include <tessella/base/compatibility.h>
+#include <tessella/base/config.h>
 #include <tessella/hdg/hdg.h>
 #include <tessella/lac/trilinos_block_matrix.h>
 

@@ -8,8 +8,6 @@
 #include <tessella/base/config.h>
 #include <tessella/device/cuda_device.h>
 
-#include "cuda_hdg.h"
-#include "host_hdg.h"
 
 namespace Tessella
 {

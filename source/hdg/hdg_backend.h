@@ -75,6 +75,14 @@ namespace Tessella
     template <int dim>
     std::unique_ptr<HDGBackend<dim>>
     make_hdg_backend(TraceSystem<dim> &system);
+
+    /// Its two choices; the second one exists in a build with CUDA only.
+    template <int dim>
+    std::unique_ptr<HDGBackend<dim>>
+    make_host_hdg(TraceSystem<dim> &system);
+    template <int dim>
+    std::unique_ptr<HDGBackend<dim>>
+    make_cuda_hdg(TraceSystem<dim> &system);
   } // namespace internal
 } // namespace Tessella
 

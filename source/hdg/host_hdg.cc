@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include "host_hdg.h"
-
 #include <deal.II/base/parallel.h>
 #include <deal.II/base/timer.h>
 
@@ -11,6 +9,7 @@
 #include <vector>
 
 #include "../backends/host_dispatch.h"
+#include "hdg_backend.h"
 #include "interface_sides.h"
 
 namespace Tessella

@@ -262,6 +262,13 @@ namespace Tessella
       bool
       solve_general(const unsigned int n_rows);
 
+      /// The first n_rows rows of result = left right^T.
+      void
+      multiply(const unsigned int         n_rows,
+               const std::vector<double> &left,
+               const std::vector<double> &right,
+               std::vector<double>       &result);
+
       void
       compute_flux(const unsigned int n_rows);
 

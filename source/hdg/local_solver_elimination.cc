@@ -85,6 +85,23 @@ namespace Tessella
 
 
     template <int dim>
+    void
+    LocalSolver<dim>::multiply(const unsigned int         n_rows,
+                               const std::vector<double> &left,
+                               const std::vector<double> &right,
+                               std::vector<double>       &result)
+    {
+      product({n_rows, left.data(), n_padded},
+              {n_basis, right.data(), n_padded},
+              n_padded,
+              result.data(),
+              n_padded,
+              false);
+    }
+
+
+
+    template <int dim>
     bool
     LocalSolver<dim>::solve_symmetric(const unsigned int n_rows)
     {
@@ -106,21 +123,11 @@ namespace Tessella
         return false;
       Dense::invert_lower(n_padded, E.data(), n_padded, Z.data(), n_padded);
       // Y' = L^-1 Y, U = L^-T Y'
-      product({n_rows, Rt.data(), n_padded},
-              {n, Z.data(), n_padded},
-              n_padded,
-              Yt.data(),
-              n_padded,
-              false);
+      multiply(n_rows, Rt, Z, Yt);
       transposed.resize(Z.size());
       Dense::transpose(
         n_padded, n_padded, Z.data(), n_padded, transposed.data(), n_padded);
-      product({n_rows, Yt.data(), n_padded},
-              {n, transposed.data(), n_padded},
-              n_padded,
-              U.data(),
-              n_padded,
-              false);
+      multiply(n_rows, Yt, transposed, U);
       return true;
     }
 
@@ -135,12 +142,7 @@ namespace Tessella
       n_operations += 2 * std::uint64_t(n) * n * n;
       if (!Dense::invert(n_padded, Z.data(), n_padded))
         return false;
-      product({n_rows, Tt.data(), n_padded},
-              {n, Z.data(), n_padded},
-              n_padded,
-              U.data(),
-              n_padded,
-              false);
+      multiply(n_rows, Tt, Z, U);
       return true;
     }
 
