@@ -467,6 +467,19 @@ namespace Tessella
 
 
 
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::exchange_facet_values(
+    std::vector<std::uint64_t> &values) const
+  {
+    check_cells();
+    AssertDimension(values.size(), 2 * std::size_t(mesh.n_facets()));
+    if (ghosts != nullptr)
+      (*ghosts)(values, 1, true);
+  }
+
+
+
 #define INSTANTIATE(dim)                                               \
   template unsigned int AgglomerationHandler<dim>::number_in_parallel( \
     std::vector<unsigned int> &,                                       \
@@ -480,7 +493,9 @@ namespace Tessella
   template void AgglomerationHandler<dim>::exchange_dof_values(        \
     std::vector<double> &) const;                                      \
   template void AgglomerationHandler<dim>::exchange_facet_values(      \
-    std::vector<double> &) const
+    std::vector<double> &) const;                                      \
+  template void AgglomerationHandler<dim>::exchange_facet_values(      \
+    std::vector<std::uint64_t> &) const
 
   INSTANTIATE(2);
   INSTANTIATE(3);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <string>
 
 #include "tensor.h"
 
@@ -29,6 +30,24 @@ namespace Tessella
         for (unsigned int d = 0; d < dim; ++d)
           text += (d > 0 ? ", " : "") + std::to_string(x[d][q]);
         return text;
+      }
+
+      // Text such as "polytope 3 (box (0, 0) to (1, 1))".
+      template <int dim>
+      std::string
+      describe_polytope(const PolytopicMesh<dim> &mesh, const unsigned int k)
+      {
+        std::string text = "polytope " + std::to_string(k) + " (box";
+        for (unsigned int corner = 0; corner < 2; ++corner)
+          {
+            text += corner == 0 ? " (" : " to (";
+            for (unsigned int d = 0; d < dim; ++d)
+              text += (d > 0 ? ", " : "") +
+                      std::to_string(
+                        mesh.box[(2 * std::size_t(k) + corner) * dim + d]);
+            text += ")";
+          }
+        return text + ")";
       }
     } // namespace
 
@@ -124,41 +143,22 @@ namespace Tessella
 
 
     template <int dim>
-    std::string
-    describe_polytope(const PolytopicMesh<dim> &mesh, const unsigned int k)
-    {
-      std::string text = "polytope " + std::to_string(k) + " (box";
-      for (unsigned int corner = 0; corner < 2; ++corner)
-        {
-          text += corner == 0 ? " (" : " to (";
-          for (unsigned int d = 0; d < dim; ++d)
-            text +=
-              (d > 0 ? ", " : "") +
-              std::to_string(mesh.box[(2 * std::size_t(k) + corner) * dim + d]);
-          text += ")";
-        }
-      return text + ")";
-    }
-
-
-
-    template <int dim>
     void
-    throw_local_failure(const LocalFailure        failure,
+    throw_local_failure(const Device::HDGFailure  failure,
                         const PolytopicMesh<dim> &mesh,
                         const unsigned int        k)
     {
       const std::string name = describe_polytope(mesh, k);
       switch (failure)
         {
-          case LocalFailure::diffusion:
+          case Device::HDGFailure::diffusion:
             AssertThrow(
               false,
               ExcMessage(
                 "The diffusion varies by more than rounding allows for within " +
                 name + ": use polytopes that follow its jumps."));
             break;
-          case LocalFailure::schur_complement:
+          case Device::HDGFailure::schur_complement:
             AssertThrow(
               false,
               ExcMessage(
@@ -166,7 +166,7 @@ namespace Tessella
                 " is singular up to rounding: the stabilisation tau is too small"
                 " there, or the reaction is negative. Give a larger tau."));
             break;
-          case LocalFailure::no_stabilisation:
+          case Device::HDGFailure::no_stabilisation:
             AssertThrow(
               false,
               ExcMessage(
@@ -189,27 +189,25 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                                \
-  template void        normal_advection(const Form<dim> &,              \
-                                        const FacetPointBatch<dim> &,   \
-                                        double *const *,                \
-                                        double *);                      \
-  template void        check_tau(const double,                          \
-                                 const PolytopicMesh<dim> &,            \
-                                 const unsigned int);                   \
-  template void        check_outflow<dim>(const FacetPointBatch<dim> &, \
+#define INSTANTIATE(dim)                                         \
+  template void normal_advection(const Form<dim> &,              \
+                                 const FacetPointBatch<dim> &,   \
+                                 double *const *,                \
+                                 double *);                      \
+  template void check_tau(const double,                          \
+                          const PolytopicMesh<dim> &,            \
+                          const unsigned int);                   \
+  template void check_outflow<dim>(const FacetPointBatch<dim> &, \
                                    const double *const *,        \
                                    const double *);              \
-  template void        invert_diffusion<dim>(const bool,                \
+  template void invert_diffusion<dim>(const bool,                \
                                       const double *const *,     \
                                       const unsigned int,        \
                                       const double *const *,     \
                                       double *);                 \
-  template std::string describe_polytope(const PolytopicMesh<dim> &,    \
-                                         const unsigned int);           \
-  template void        throw_local_failure(const LocalFailure,          \
-                                           const PolytopicMesh<dim> &,  \
-                                           const unsigned int);
+  template void throw_local_failure(const Device::HDGFailure,    \
+                                    const PolytopicMesh<dim> &,  \
+                                    const unsigned int);
     INSTANTIATE(2)
     INSTANTIATE(3)
 #undef INSTANTIATE

@@ -5,7 +5,7 @@
 #include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_mesh.h>
 
-#include <string>
+#include "../../cuda/hdg/hdg.h"
 
 // Evaluation and checks of the caller's functions, and error messages, that
 // both backends of hybridizable dG share.
@@ -50,24 +50,10 @@ namespace Tessella
                      const double *const *a,
                      double              *inverse);
 
-    /// Text that names a polytope, such as "polytope 3 (box (0, 0) to (1, 1))".
-    template <int dim>
-    std::string
-    describe_polytope(const PolytopicMesh<dim> &mesh, const unsigned int k);
-
-    /// Reason why a local problem cannot be solved.
-    enum class LocalFailure
-    {
-      diffusion,        ///< the mass matrix with a^-1 is singular
-      schur_complement, ///< the Schur complement 1/Z of LocalSolver is singular
-      basis,            ///< basis functions are linearly dependent on the
-                        ///< polytope
-      no_stabilisation
-    };
-
+    /// Throws for a polytope whose local problem cannot be solved.
     template <int dim>
     [[noreturn]] void
-    throw_local_failure(const LocalFailure        failure,
+    throw_local_failure(const Device::HDGFailure  failure,
                         const PolytopicMesh<dim> &mesh,
                         const unsigned int        k);
   } // namespace internal

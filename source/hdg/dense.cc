@@ -173,6 +173,16 @@ namespace Tessella
 
 
       void
+      mirror(const unsigned int n, double *A, const unsigned int stride)
+      {
+        for (unsigned int i = 1; i < n; ++i)
+          for (unsigned int j = 0; j < i; ++j)
+            A[std::size_t(i) * stride + j] = A[std::size_t(j) * stride + i];
+      }
+
+
+
+      void
       transpose(const unsigned int n,
                 const unsigned int m,
                 const double      *A,

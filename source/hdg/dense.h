@@ -43,6 +43,10 @@ namespace Tessella
       bool
       invert(const unsigned int n, double *A, const unsigned int stride);
 
+      /// Copies the upper triangle of a symmetric matrix to the lower one.
+      void
+      mirror(const unsigned int n, double *A, const unsigned int stride);
+
       /// B = A^T; A has n rows of m entries.
       void
       transpose(const unsigned int n,

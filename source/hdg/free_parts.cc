@@ -13,6 +13,7 @@
 #include <string>
 
 #include "../base/collective.h"
+#include "interface_sides.h"
 
 namespace Tessella
 {
@@ -48,12 +49,9 @@ namespace Tessella
             for (std::size_t next = 0; next < part.polytopes.size(); ++next)
               {
                 const unsigned int k = part.polytopes[next];
-                for (unsigned int e = mesh.polytope_interface_offset[k];
-                     e < mesh.polytope_interface_offset[k + 1];
-                     ++e)
+                for (const unsigned int code : interface_sides(mesh, k))
                   {
-                    const unsigned int code     = mesh.polytope_interface[e],
-                                       neighbor = mesh.neighbor(code);
+                    const unsigned int neighbor = mesh.neighbor(code);
                     if (numbering.block_of_interface[code / 2] == invalid_index)
                       continue;
                     if (code % 2 == 0)
@@ -93,12 +91,9 @@ namespace Tessella
             handler.exchange_polytope_values(of_polytope, 1);
             bool changed = false;
             for (unsigned int k = 0; k < n; ++k)
-              for (unsigned int e = mesh.polytope_interface_offset[k];
-                   e < mesh.polytope_interface_offset[k + 1];
-                   ++e)
+              for (const unsigned int code : interface_sides(mesh, k))
                 {
-                  const unsigned int code     = mesh.polytope_interface[e],
-                                     neighbor = mesh.neighbor(code);
+                  const unsigned int neighbor = mesh.neighbor(code);
                   if (neighbor == invalid_index || neighbor < n ||
                       numbering.block_of_interface[code / 2] == invalid_index)
                     continue;

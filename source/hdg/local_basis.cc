@@ -4,6 +4,9 @@
 
 #include <deal.II/base/exceptions.h>
 
+#include <tessella/portable/legendre.h>
+#include <tessella/quadrature/reference_quadrature.h>
+
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -17,6 +20,33 @@ namespace Tessella
 
   namespace internal
   {
+    std::vector<unsigned char>
+    legendre_exponents(const int          dim,
+                       const unsigned int degree,
+                       const bool         tensor_product)
+    {
+      std::vector<unsigned char> exponents(
+        dim * Legendre::n_functions(dim, degree, tensor_product));
+      Legendre::exponents(dim, degree, tensor_product, exponents.data());
+      return exponents;
+    }
+
+
+
+    unsigned int
+    local_quadrature_order(const int          dim,
+                           const unsigned int degree,
+                           const bool         tensor_product,
+                           const unsigned int coefficient_order)
+    {
+      return std::max(1u,
+                      std::min(2 * degree * (tensor_product ? dim : 1) +
+                                 coefficient_order,
+                               max_quadrature_order - 2));
+    }
+
+
+
     template <int dim>
     LocalBasis<dim>::LocalBasis(const HostKernels::Kernels<dim>  &kernels,
                                 const std::vector<unsigned char> &exponents,
@@ -180,10 +210,7 @@ namespace Tessella
         }
       if (m > 0)
         add_points();
-      for (unsigned int i = 1; i < n; ++i)
-        for (unsigned int j = 0; j < i; ++j)
-          mass[std::size_t(i) * n_padded + j] =
-            mass[std::size_t(j) * n_padded + i];
+      Dense::mirror(n, mass.data(), n_padded);
     }
 
 

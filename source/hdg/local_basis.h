@@ -14,6 +14,21 @@ namespace Tessella
 {
   namespace internal
   {
+    /// Exponents of the Legendre functions of a degree, see
+    /// Legendre::exponents().
+    std::vector<unsigned char>
+    legendre_exponents(const int          dim,
+                       const unsigned int degree,
+                       const bool         tensor_product);
+
+    /// Order of quadrature for squares of polynomials of a degree, times a
+    /// coefficient that counts as a polynomial of degree @p coefficient_order.
+    unsigned int
+    local_quadrature_order(const int          dim,
+                           const unsigned int degree,
+                           const bool         tensor_product,
+                           const unsigned int coefficient_order);
+
     /**
      * A basis of a polytope's space that is safe to solve local problems in.
      *
@@ -67,13 +82,6 @@ namespace Tessella
       to_box(const unsigned int n_rows,
              double            *rows,
              const unsigned int stride);
-
-      /// True unless the basis is that of the Legendre functions.
-      bool
-      is_transformed() const
-      {
-        return transformed;
-      }
 
       std::uint64_t n_operations = 0;
 

@@ -2,16 +2,13 @@
 
 #include "local_solver.h"
 
-#include <deal.II/base/exceptions.h>
-
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <string>
 
 #include "../backends/host_points.h"
 #include "boundary_data.h"
 #include "dense.h"
+#include "interface_sides.h"
 
 namespace Tessella
 {
@@ -19,16 +16,16 @@ namespace Tessella
 
   namespace internal
   {
-    namespace
+    template <int dim>
+    double
+    LocalProblem<dim>::stabilisation(const unsigned int k,
+                                     const unsigned int facet,
+                                     const unsigned int side) const
     {
-      void
-      mirror(const unsigned int n, double *A, const unsigned int stride)
-      {
-        for (unsigned int i = 1; i < n; ++i)
-          for (unsigned int j = 0; j < i; ++j)
-            A[std::size_t(i) * stride + j] = A[std::size_t(j) * stride + i];
-      }
-    } // namespace
+      const double value = tau_of_facet ? tau_of_facet(facet, side) : tau;
+      check_tau(value, mesh, k);
+      return value;
+    }
 
 
 
@@ -91,35 +88,31 @@ namespace Tessella
 
     template <int dim>
     void
-    LocalSolver<dim>::product(const unsigned int n_left,
-                              const unsigned int n_right,
+    LocalSolver<dim>::product(const Rows        &left,
+                              const Rows        &right,
                               const unsigned int n,
-                              const double      *left,
-                              const unsigned int left_stride,
-                              const double      *right,
-                              const unsigned int right_stride,
                               double            *C,
                               const unsigned int ldc,
                               const bool         accumulate,
                               const bool         symmetric)
     {
-      if (n_left == 0 || n_right == 0)
+      if (left.n == 0 || right.n == 0)
         return;
-      problem.kernels.product(n_left,
-                              n_right,
+      problem.kernels.product(left.n,
+                              right.n,
                               1,
                               n,
-                              left,
-                              left_stride,
+                              left.data,
+                              left.stride,
                               0,
-                              right,
-                              right_stride,
+                              right.data,
+                              right.stride,
                               0,
                               C,
                               ldc,
                               accumulate,
                               symmetric);
-      n_operations += (symmetric ? 1 : 2) * std::uint64_t(n_left) * n_right * n;
+      n_operations += (symmetric ? 1 : 2) * std::uint64_t(left.n) * right.n * n;
     }
 
 
@@ -134,13 +127,9 @@ namespace Tessella
       stride   = dim * n_padded;
       n_mass   = tensor ? stride : n_padded;
 
-      const unsigned int begin = mesh.polytope_interface_offset[k],
-                         end   = mesh.polytope_interface_offset[k + 1];
       column.assign(1, 0);
-      for (unsigned int e = begin; e < end; ++e)
-        column.push_back(
-          column.back() +
-          problem.trace.n_functions[mesh.polytope_interface[e] / 2]);
+      for (const unsigned int code : interface_sides(mesh, k))
+        column.push_back(column.back() + problem.trace.n_functions[code / 2]);
       n_traces                  = column.back();
       const unsigned int n_rows = n_traces + 1;
 
@@ -161,8 +150,8 @@ namespace Tessella
 
       local_basis.reinit(mesh, k, problem.order[mesh.degree[k]]);
       assemble_volume();
-      for (unsigned int e = begin; e < end; ++e)
-        assemble_interface(e - begin);
+      for (unsigned int e = 0; e + 1 < column.size(); ++e)
+        assemble_interface(e);
 
       // The padding is the identity and does not influence the result.
       for (unsigned int d = 0; d < n_mass / n_padded; ++d)
@@ -171,11 +160,11 @@ namespace Tessella
       for (unsigned int i = n_basis; i < n_padded; ++i)
         E[std::size_t(i) * (n_padded + 1)] = 1.;
       if (!tensor)
-        mirror(n_basis, A.data(), n_mass);
+        Dense::mirror(n_basis, A.data(), n_mass);
       if (problem.reduced_flux)
         restrict_flux();
       if (!stabilised)
-        throw_local_failure(LocalFailure::no_stabilisation, mesh, k);
+        throw_local_failure(Device::HDGFailure::no_stabilisation, mesh, k);
     }
 
 
@@ -185,7 +174,6 @@ namespace Tessella
     LocalSolver<dim>::assemble_volume()
     {
       const unsigned int k = polytope, n = n_basis;
-      const unsigned int order = problem.order[mesh.degree[k]];
       // A slice is so short that its basis functions stay in the cache.
       const unsigned int slice =
         std::min(256u,
@@ -205,227 +193,180 @@ namespace Tessella
       blocks.f = structure.f ? f : nullptr;
 
       // Slices may span several sub-cells.
-      unsigned int subcell = mesh.subcell_offset[k], point = 0;
-      if (subcell < mesh.subcell_offset[k + 1])
-        volume_quadrature.reinit_subcell(mesh, subcell, order);
-      while (subcell < mesh.subcell_offset[k + 1])
+      const unsigned int end     = mesh.subcell_offset[k + 1];
+      unsigned int       subcell = mesh.subcell_offset[k], point = 0;
+      if (subcell < end)
+        volume_quadrature.reinit_subcell(mesh,
+                                         subcell,
+                                         problem.order[mesh.degree[k]]);
+      while (subcell < end)
         {
-          unsigned int n_points = 0;
-          while (n_points < slice && subcell < mesh.subcell_offset[k + 1])
-            {
-              const unsigned int take =
-                std::min(slice - n_points, volume_quadrature.size() - point);
-              for (unsigned int q = 0; q < take; ++q)
-                {
-                  for (unsigned int d = 0; d < dim; ++d)
-                    x[d][n_points + q] = volume_quadrature.x[d][point + q];
-                  w[n_points + q]         = volume_quadrature.JxW[point + q];
-                  subcells[n_points + q]  = subcell;
-                  materials[n_points + q] = mesh.subcell_material[subcell];
-                }
-              n_points += take;
-              point += take;
-              if (point == volume_quadrature.size())
-                {
-                  point = 0;
-                  ++subcell;
-                  if (subcell < mesh.subcell_offset[k + 1])
-                    volume_quadrature.reinit_subcell(mesh, subcell, order);
-                }
-            }
+          const unsigned int n_points = fill_slice(slice, subcell, point);
           if (n_points == 0)
             break;
           const unsigned int m = padded(n_points);
-          for (unsigned int q = n_points; q < m; ++q)
-            {
-              for (unsigned int d = 0; d < dim; ++d)
-                x[d][q] = x[d][n_points - 1];
-              w[q]         = 0.;
-              subcells[q]  = subcells[n_points - 1];
-              materials[q] = materials[n_points - 1];
-            }
-
-          PointBatch<dim> batch;
-          batch.n_points = m;
-          std::copy(x, x + dim, batch.x);
-          batch.subcell  = subcells.data();
-          batch.material = materials.data();
-          problem.form.evaluate_volume(batch, blocks);
-          if (structure.diffusion == DiffusionType::none)
-            std::fill(a[0], a[0] + m, 0.);
-          for (unsigned int q = 0; q < m; ++q)
-            {
-              double inverse[dim * dim];
-              invert_diffusion<dim>(tensor, x, q, a, inverse);
-              for (unsigned int d = 0; d < (tensor ? dim * dim : 1); ++d)
-                inverse_a[d][q] = inverse[d];
-            }
-          if (blocks.c != nullptr)
-            for (unsigned int q = 0; q < n_points; ++q)
-              if (c[q] != 0.)
-                {
-                  fixes_constant = true;
-                  stabilised     = stabilised || c[q] > 0.;
-                }
-
+          evaluate_coefficients(n_points, blocks);
           // values and gradients: dim + 1 rows of m points for each function
-          const unsigned int function_stride = (dim + 1) * m;
           local_basis.evaluate_box(x, m, basis);
           local_basis.transform(m, basis);
-          const auto weigh = [&](const double *const *direction,
-                                 const double        *factor) {
-            problem.kernels.directional(direction,
-                                        factor,
-                                        w,
-                                        m,
-                                        n,
-                                        basis.data(),
-                                        function_stride,
-                                        m,
-                                        weighted.data(),
-                                        m);
-          };
-          const auto multiply = [&](const unsigned int row,
-                                    double            *C,
-                                    const unsigned int ldc,
-                                    const bool         symmetric) {
-            product(n,
-                    n,
-                    m,
-                    weighted.data(),
-                    m,
-                    basis.data() + row * m,
-                    function_stride,
-                    C,
-                    ldc,
-                    true,
-                    symmetric);
-          };
+          add_volume_integrals(m, blocks);
+        }
+    }
 
-          // A: the lower blocks for a tensor, else the upper triangle
-          for (unsigned int d = 0; d < (tensor ? dim : 1); ++d)
-            for (unsigned int e = 0; e <= d; ++e)
-              {
-                weigh(nullptr, inverse_a[d * dim + e]);
-                multiply(0,
-                         A.data() + std::size_t(d) * n_padded * n_mass +
-                           e * n_padded,
-                         n_mass,
-                         !tensor);
-              }
-          // H^T
-          weigh(nullptr, one);
+
+
+    template <int dim>
+    unsigned int
+    LocalSolver<dim>::fill_slice(const unsigned int size,
+                                 unsigned int      &subcell,
+                                 unsigned int      &point)
+    {
+      const unsigned int end      = mesh.subcell_offset[polytope + 1];
+      unsigned int       n_points = 0;
+      while (n_points < size && subcell < end)
+        {
+          const unsigned int take =
+            std::min(size - n_points, volume_quadrature.size() - point);
+          for (unsigned int q = 0; q < take; ++q)
+            {
+              for (unsigned int d = 0; d < dim; ++d)
+                x[d][n_points + q] = volume_quadrature.x[d][point + q];
+              w[n_points + q]         = volume_quadrature.JxW[point + q];
+              subcells[n_points + q]  = subcell;
+              materials[n_points + q] = mesh.subcell_material[subcell];
+            }
+          n_points += take;
+          point += take;
+          if (point == volume_quadrature.size())
+            {
+              point = 0;
+              ++subcell;
+              if (subcell < end)
+                volume_quadrature.reinit_subcell(
+                  mesh, subcell, problem.order[mesh.degree[polytope]]);
+            }
+        }
+      for (unsigned int q = n_points; n_points > 0 && q < padded(n_points); ++q)
+        {
           for (unsigned int d = 0; d < dim; ++d)
-            multiply(1 + d, Ht.data() + d * n_padded, stride, false);
-          // E: div(b u) tests with -b.grad phi_i; b . grad u is a row of the
-          // trial functions and is computed transposed
-          if (advection || blocks.c != nullptr)
+            x[d][q] = x[d][n_points - 1];
+          w[q]         = 0.;
+          subcells[q]  = subcells[n_points - 1];
+          materials[q] = materials[n_points - 1];
+        }
+      return n_points;
+    }
+
+
+
+    template <int dim>
+    void
+    LocalSolver<dim>::evaluate_coefficients(const unsigned int n_points,
+                                            VolumeBlocks<dim> &blocks)
+    {
+      const unsigned int m = padded(n_points);
+      PointBatch<dim>    batch;
+      batch.n_points = m;
+      std::copy(x, x + dim, batch.x);
+      batch.subcell  = subcells.data();
+      batch.material = materials.data();
+      problem.form.evaluate_volume(batch, blocks);
+      if (structure.diffusion == DiffusionType::none)
+        std::fill(a[0], a[0] + m, 0.);
+      for (unsigned int q = 0; q < m; ++q)
+        {
+          double inverse[dim * dim];
+          invert_diffusion<dim>(tensor, x, q, a, inverse);
+          for (unsigned int d = 0; d < (tensor ? dim * dim : 1); ++d)
+            inverse_a[d][q] = inverse[d];
+        }
+      if (blocks.c != nullptr)
+        for (unsigned int q = 0; q < n_points; ++q)
+          if (c[q] != 0.)
             {
-              if (advection && problem.conservative)
-                for (unsigned int d = 0; d < dim; ++d)
-                  for (unsigned int q = 0; q < m; ++q)
-                    b[d][q] = -b[d][q];
-              weigh(advection ? b : nullptr, blocks.c);
-              if (advection && !problem.conservative)
-                product(n,
-                        n,
-                        m,
-                        basis.data(),
-                        function_stride,
-                        weighted.data(),
-                        m,
-                        E.data(),
-                        n_padded,
-                        true);
-              else
-                multiply(0, E.data(), n_padded, !advection);
+              fixes_constant = true;
+              stabilised     = stabilised || c[q] > 0.;
             }
-          if (blocks.f != nullptr)
-            {
+    }
+
+
+
+    template <int dim>
+    void
+    LocalSolver<dim>::add_volume_integrals(const unsigned int       m,
+                                           const VolumeBlocks<dim> &blocks)
+    {
+      const unsigned int n = n_basis, function_stride = (dim + 1) * m;
+      const auto         weigh = [&](const double *const *direction,
+                             const double        *factor) {
+        problem.kernels.directional(direction,
+                                    factor,
+                                    w,
+                                    m,
+                                    n,
+                                    basis.data(),
+                                    function_stride,
+                                    m,
+                                    weighted.data(),
+                                    m);
+      };
+      const auto multiply = [&](const unsigned int row,
+                                double            *C,
+                                const unsigned int ldc,
+                                const bool         symmetric) {
+        product({n, weighted.data(), m},
+                {n, basis.data() + row * m, function_stride},
+                m,
+                C,
+                ldc,
+                true,
+                symmetric);
+      };
+
+      // A: the lower blocks for a tensor, else the upper triangle
+      for (unsigned int d = 0; d < (tensor ? dim : 1); ++d)
+        for (unsigned int e = 0; e <= d; ++e)
+          {
+            weigh(nullptr, inverse_a[d * dim + e]);
+            multiply(0,
+                     A.data() + std::size_t(d) * n_padded * n_mass +
+                       e * n_padded,
+                     n_mass,
+                     !tensor);
+          }
+      // H^T
+      weigh(nullptr, one);
+      for (unsigned int d = 0; d < dim; ++d)
+        multiply(1 + d, Ht.data() + d * n_padded, stride, false);
+      // E: div(b u) tests with -b.grad phi_i; b . grad u is a row of the
+      // trial functions and is computed transposed
+      if (advection || blocks.c != nullptr)
+        {
+          if (advection && problem.conservative)
+            for (unsigned int d = 0; d < dim; ++d)
               for (unsigned int q = 0; q < m; ++q)
-                {
-                  f[q] *= w[q];
-                  integral_abs_f += std::abs(f[q]);
-                }
-              problem.kernels.vector_product(
-                n, m, basis.data(), function_stride, f, load.data());
-            }
+                b[d][q] = -b[d][q];
+          weigh(advection ? b : nullptr, blocks.c);
+          if (advection && !problem.conservative)
+            product({n, basis.data(), function_stride},
+                    {n, weighted.data(), m},
+                    m,
+                    E.data(),
+                    n_padded,
+                    true);
+          else
+            multiply(0, E.data(), n_padded, !advection);
         }
-    }
-
-
-
-    template <int dim>
-    void
-    LocalSolver<dim>::assemble_interface(const unsigned int entry)
-    {
-      const unsigned int code =
-        mesh
-          .polytope_interface[mesh.polytope_interface_offset[polytope] + entry];
-      const unsigned int interface = code / 2;
-      const bool         boundary  = mesh.neighbor(code) == invalid_index;
-      unsigned int       degree    = mesh.degree[polytope];
-      if (!boundary)
-        degree = std::max(degree, mesh.degree[mesh.neighbor(code)]);
-      const unsigned int side = code % 2;
-      for (unsigned int p = problem.trace.patch_offset[interface];
-           p < problem.trace.patch_offset[interface + 1];
-           ++p)
+      if (blocks.f != nullptr)
         {
-          if (problem.reduced_flux)
+          for (unsigned int q = 0; q < m; ++q)
             {
-              const std::size_t n_psi = problem.trace.n_patch_functions[p];
-              patch_B.assign(n_psi * n_padded, 0.);
-              patch_D.assign(n_psi * n_psi, 0.);
+              f[q] *= w[q];
+              integral_abs_f += std::abs(f[q]);
             }
-          for (unsigned int facet = problem.trace.facet_offset[p];
-               facet < problem.trace.facet_offset[p + 1];
-               ++facet)
-            {
-              if (!(mesh.facet_measure[facet] > 0.))
-                continue;
-              facet_quadrature.reinit_facet(
-                mesh, interface, facet, side, problem.order[degree]);
-              process_facet(entry, p, facet, boundary);
-            }
-          if (problem.reduced_flux)
-            add_projected_stabilisation(entry, p);
+          problem.kernels.vector_product(
+            n, m, basis.data(), function_stride, f, load.data());
         }
-    }
-
-
-
-    template <int dim>
-    void
-    LocalSolver<dim>::add_projected_stabilisation(const unsigned int entry,
-                                                  const unsigned int patch)
-    {
-      const unsigned int n     = n_basis,
-                         n_psi = problem.trace.n_patch_functions[patch];
-      const std::size_t first =
-        column[entry] + problem.trace.first_function[patch];
-      patch_DB.assign(patch_B.size(), 0.);
-      for (unsigned int i = 0; i < n_psi; ++i)
-        {
-          double *const row = &patch_DB[std::size_t(i) * n_padded];
-          for (unsigned int l = 0; l < n_psi; ++l)
-            {
-              const double        D = patch_D[std::size_t(i) * n_psi + l];
-              const double *const B = &patch_B[std::size_t(l) * n_padded];
-              for (unsigned int j = 0; j < n; ++j)
-                row[j] += D * B[j];
-            }
-          for (unsigned int j = 0; j < n; ++j)
-            Rt[(first + i) * n_padded + j] += row[j];
-          if (advection)
-            for (unsigned int j = 0; j < n; ++j)
-              Tt[(first + i) * n_padded + j] += row[j];
-          const double *const B = &patch_B[std::size_t(i) * n_padded];
-          for (unsigned int j = 0; j < n; ++j)
-            for (unsigned int l = 0; l < n; ++l)
-              E[std::size_t(j) * n_padded + l] += B[j] * row[l];
-        }
-      n_operations += 2 * std::uint64_t(n) * n_psi * (n_psi + n);
     }
 
 
@@ -456,497 +397,8 @@ namespace Tessella
 
 
 
-    template <int dim>
-    void
-    LocalSolver<dim>::process_facet(const unsigned int entry,
-                                    const unsigned int patch,
-                                    const unsigned int facet,
-                                    const bool         boundary)
-    {
-      const unsigned int k = polytope, n = n_basis;
-      const unsigned int code =
-        mesh.polytope_interface[mesh.polytope_interface_offset[k] + entry];
-      const unsigned int side        = code % 2;
-      const unsigned int boundary_id = mesh.interface_boundary_id[code / 2];
-
-      // ---- points
-      const unsigned int n_points = facet_quadrature.size(),
-                         m        = padded(n_points);
-      reserve_points(m);
-      basis.resize(std::max(basis.size(), std::size_t(dim + 1) * n * m));
-      weighted.resize(std::max(weighted.size(), std::size_t(n) * m));
-      bool planar = true;
-      for (unsigned int q = 0; q < m; ++q)
-        {
-          const unsigned int p = std::min(q, n_points - 1);
-          for (unsigned int d = 0; d < dim; ++d)
-            {
-              x[d][q]       = facet_quadrature.x[d][p];
-              trace_x[d][q] = side == 0 ? facet_quadrature.x[d][p]
-                                        : facet_quadrature.neighbor_x[d][p];
-              normal[d][q]  = facet_quadrature.normal[d][p];
-              planar = planar && std::abs(normal[d][q] - normal[d][0]) < 1e-15;
-            }
-          w[q]         = q < n_points ? facet_quadrature.JxW[p] : 0.;
-          subcells[q]  = facet_quadrature.subcell[p];
-          materials[q] = facet_quadrature.material[p];
-        }
-
-      // ---- coefficients
-      double tau =
-        problem.tau_of_facet ? problem.tau_of_facet(facet, side) : problem.tau;
-      check_tau(tau, mesh, k);
-      const bool projected = problem.reduced_flux;
-      if (projected)
-        {
-          const double *const box  = &mesh.box[2 * dim * std::size_t(k)];
-          double              size = 0.;
-          for (unsigned int d = 0; d < dim; ++d)
-            size = std::max(size, box[dim + d] - box[d]);
-          tau /= size;
-        }
-      const double         direct_tau = projected ? 0. : tau;
-      FacetPointBatch<dim> batch;
-      batch.n_points = m;
-      std::copy(x, x + dim, batch.x);
-      std::copy(normal, normal + dim, batch.normal);
-      batch.subcell     = subcells.data();
-      batch.material    = materials.data();
-      batch.boundary_id = boundary_id;
-      std::fill(bn, bn + m, 0.);
-      if (advection)
-        normal_advection(problem.form, batch, b, bn);
-      for (unsigned int q = 0; q < m; ++q)
-        {
-          S[q]          = direct_tau + std::max(bn[q], 0.);
-          S_minus_bn[q] = S[q] - bn[q];
-          // The energy of the polytope has S - b.n / 2 on its boundary.
-          stabilised = stabilised || tau + S[q] + S_minus_bn[q] > 0.;
-        }
-      const bool dirichlet_condition =
-        boundary &&
-        problem.form.boundary_type(boundary_id) == BoundaryType::dirichlet;
-      if (boundary)
-        {
-          if (advection && !dirichlet_condition)
-            check_outflow<dim>(batch, b, bn);
-          problem.form.evaluate_boundary_data(batch, g, alpha);
-        }
-
-      // ---- functions
-      const unsigned int function_stride = (dim + 1) * m;
-      local_basis.evaluate_box(x, m, basis);
-      local_basis.transform(m, basis);
-      const unsigned int n_psi = problem.trace.n_patch_functions[patch];
-      const unsigned int first =
-        column[entry] + problem.trace.first_function[patch];
-      psi.resize(std::size_t(n_psi) * m);
-      weighted_psi.resize(std::size_t(n_psi) * m);
-      problem.trace.evaluate(patch, trace_x, m, psi.data(), m, scratch);
-      // psi times weights, and times a factor if given
-      const auto weigh = [&](const double *factor) {
-        for (unsigned int i = 0; i < n_psi; ++i)
-          for (unsigned int q = 0; q < m; ++q)
-            weighted_psi[std::size_t(i) * m + q] =
-              psi[std::size_t(i) * m + q] *
-              (factor != nullptr ? w[q] * factor[q] : w[q]);
-      };
-      const auto multiply =
-        [&](double *C, const unsigned int ldc, const bool accumulate) {
-          product(n_psi,
-                  n,
-                  m,
-                  weighted_psi.data(),
-                  m,
-                  basis.data(),
-                  function_stride,
-                  C,
-                  ldc,
-                  accumulate);
-        };
-
-      // ---- F, R and T. If the factors are constant, all are multiples of one
-      // product.
-      double *const F_rows = Ft.data() + std::size_t(first) * stride;
-      double *const R_rows = Rt.data() + std::size_t(first) * n_padded;
-      if (planar)
-        {
-          facet_product.resize(std::size_t(n_psi) * n_padded);
-          weigh(nullptr);
-          multiply(facet_product.data(), n_padded, false);
-          for (unsigned int i = 0; i < n_psi; ++i)
-            for (unsigned int j = 0; j < n; ++j)
-              {
-                const double value = facet_product[i * n_padded + j];
-                for (unsigned int d = 0; d < dim; ++d)
-                  F_rows[std::size_t(i) * stride + d * n_padded + j] +=
-                    normal[d][0] * value;
-                if (!advection)
-                  R_rows[std::size_t(i) * n_padded + j] += direct_tau * value;
-              }
-        }
-      else
-        for (unsigned int d = 0; d < dim; ++d)
-          {
-            weigh(normal[d]);
-            multiply(F_rows + d * n_padded, stride, true);
-          }
-      if (advection || !planar)
-        {
-          weigh(S);
-          multiply(R_rows, n_padded, true);
-        }
-      if (advection)
-        {
-          weigh(S_minus_bn);
-          multiply(Tt.data() + std::size_t(first) * n_padded, n_padded, true);
-        }
-
-      if (projected)
-        {
-          weigh(nullptr);
-          multiply(patch_B.data(), n_padded, true);
-          for (unsigned int i = 0; i < n_psi; ++i)
-            for (unsigned int l = 0; l < n_psi; ++l)
-              for (unsigned int q = 0; q < m; ++q)
-                patch_D[std::size_t(i) * n_psi + l] +=
-                  tau * weighted_psi[std::size_t(i) * m + q] *
-                  psi[std::size_t(l) * m + q];
-        }
-
-      // ---- E
-      problem.kernels.directional(nullptr,
-                                  problem.conservative ? S : S_minus_bn,
-                                  w,
-                                  m,
-                                  n,
-                                  basis.data(),
-                                  function_stride,
-                                  m,
-                                  weighted.data(),
-                                  m);
-      product(n,
-              n,
-              m,
-              weighted.data(),
-              m,
-              basis.data(),
-              function_stride,
-              E.data(),
-              n_padded,
-              true,
-              !advection);
-
-      // ---- rows of the trace equation
-      weigh(nullptr);
-      for (unsigned int i = 0; i < n_psi; ++i)
-        {
-          const double *const row = &weighted_psi[std::size_t(i) * m];
-          double              sum = 0., data = 0.;
-          for (unsigned int q = 0; q < n_points; ++q)
-            {
-              sum += row[q];
-              if (boundary)
-                data += row[q] * g[q];
-            }
-          trace_integral[first + i] += sum;
-          if (dirichlet_condition)
-            dirichlet[first + i] += data;
-          else if (boundary)
-            boundary_rhs[first + i] += data;
-        }
-      if (dirichlet_condition)
-        return;
-      if (boundary)
-        for (unsigned int q = 0; q < m; ++q)
-          {
-            S_minus_bn[q] = S[q] + alpha[q];
-            integral_abs_g += w[q] * std::abs(g[q]);
-            fixes_constant = fixes_constant || (w[q] > 0. && alpha[q] != 0.);
-          }
-      if (projected)
-        for (unsigned int q = 0; q < m; ++q)
-          S_minus_bn[q] += tau;
-      weigh(S_minus_bn);
-      const unsigned int n_rows = n_traces + 1;
-      product(n_psi,
-              n_psi,
-              m,
-              weighted_psi.data(),
-              m,
-              psi.data(),
-              m,
-              K.data() + std::size_t(first) * n_rows + first,
-              n_rows,
-              true);
-    }
-
-
-
-    template <int dim>
-    void
-    LocalSolver<dim>::factorise(const unsigned int n_rows)
-    {
-      const unsigned int n = n_basis, n_blocks = n_mass / n_padded;
-
-      // ---- A = L L^T; V' = L^-1 H, W' = L^-1 F
-      const unsigned int pivot = Dense::cholesky(n_mass, A.data(), n_mass);
-      if (pivot != n_mass)
-        throw_local_failure(LocalFailure::diffusion, mesh, polytope);
-      A_inverse.resize(A.size());
-      Dense::invert_lower(n_mass, A.data(), n_mass, A_inverse.data(), n_mass);
-      n_operations +=
-        2 * std::uint64_t(n_blocks * n) * (n_blocks * n) * (n_blocks * n) / 3;
-      const auto apply = [&](const unsigned int         n_vectors,
-                             const std::vector<double> &from,
-                             std::vector<double>       &to) {
-        to.resize(std::size_t(n_vectors) * stride);
-        for (unsigned int d = 0; d < (tensor ? 1 : dim); ++d)
-          product(n_vectors,
-                  n_mass,
-                  n_mass,
-                  from.data() + d * n_padded,
-                  stride,
-                  A_inverse.data(),
-                  n_mass,
-                  to.data() + d * n_padded,
-                  stride,
-                  false);
-      };
-      apply(n, Ht, Vt);
-      apply(n_rows, Ft, Wt);
-
-      // ---- 1/Z
-      product(n,
-              n,
-              stride,
-              Vt.data(),
-              stride,
-              Vt.data(),
-              stride,
-              E.data(),
-              n_padded,
-              true,
-              !advection);
-
-      // ---- Y_R = R + H^T A^-1 F, and Y_T likewise
-      Yt.assign(std::size_t(n_rows) * n_padded, 0.);
-      product(n_rows,
-              n,
-              stride,
-              Wt.data(),
-              stride,
-              Vt.data(),
-              stride,
-              Yt.data(),
-              n_padded,
-              false);
-      for (std::size_t i = 0; i < Yt.size(); ++i)
-        {
-          Rt[i] += Yt[i];
-          if (advection)
-            Tt[i] += Yt[i];
-        }
-
-      // ---- U = Z Y
-      U.assign(Yt.size(), 0.);
-      Z.resize(E.size());
-      bool regular = true;
-      if (!advection)
-        {
-          mirror(n, E.data(), n_padded);
-          regular = Dense::cholesky(n_padded, E.data(), n_padded) == n_padded;
-          // Only tau and c control the polynomials of highest degree that are
-          // orthogonal to all lower degrees, since H maps these to zero.
-          double smallest = std::numeric_limits<double>::max(), largest = 0.;
-          for (unsigned int i = 0; i < n; ++i)
-            {
-              const double root = E[std::size_t(i) * (n_padded + 1)];
-              smallest          = std::min(smallest, root);
-              largest           = std::max(largest, root);
-            }
-          regular = regular && smallest > 1e-7 * largest;
-          if (regular)
-            {
-              Dense::invert_lower(
-                n_padded, E.data(), n_padded, Z.data(), n_padded);
-              // Y' = L^-1 Y, U = L^-T Y'
-              product(n_rows,
-                      n,
-                      n_padded,
-                      Rt.data(),
-                      n_padded,
-                      Z.data(),
-                      n_padded,
-                      Yt.data(),
-                      n_padded,
-                      false);
-              transposed.resize(Z.size());
-              Dense::transpose(n_padded,
-                               n_padded,
-                               Z.data(),
-                               n_padded,
-                               transposed.data(),
-                               n_padded);
-              product(n_rows,
-                      n,
-                      n_padded,
-                      Yt.data(),
-                      n_padded,
-                      transposed.data(),
-                      n_padded,
-                      U.data(),
-                      n_padded,
-                      false);
-            }
-          n_operations += 2 * std::uint64_t(n) * n * n / 3;
-        }
-      else
-        {
-          Z       = E;
-          regular = Dense::invert(n_padded, Z.data(), n_padded);
-          n_operations += 2 * std::uint64_t(n) * n * n;
-          if (regular)
-            product(n_rows,
-                    n,
-                    n_padded,
-                    Tt.data(),
-                    n_padded,
-                    Z.data(),
-                    n_padded,
-                    U.data(),
-                    n_padded,
-                    false);
-        }
-      if (!regular)
-        throw_local_failure(LocalFailure::schur_complement, mesh, polytope);
-    }
-
-
-
-    template <int dim>
-    void
-    LocalSolver<dim>::compute_flux(const unsigned int n_rows)
-    {
-      // q = L^-T (W' lambda - V' u)
-      std::vector<double> &V = transposed;
-      V.assign(std::size_t(stride) * n_padded, 0.);
-      Dense::transpose(n_basis, stride, Vt.data(), stride, V.data(), n_padded);
-      for (std::size_t i = 0; i < U.size(); ++i)
-        Yt[i] = -U[i];
-      product(n_rows,
-              stride,
-              n_padded,
-              Yt.data(),
-              n_padded,
-              V.data(),
-              n_padded,
-              Wt.data(),
-              stride,
-              true);
-      transposed.resize(A.size());
-      Dense::transpose(
-        n_mass, n_mass, A_inverse.data(), n_mass, transposed.data(), n_mass);
-      Q.resize(std::size_t(n_rows) * stride);
-      for (unsigned int d = 0; d < (tensor ? 1 : dim); ++d)
-        product(n_rows,
-                n_mass,
-                n_mass,
-                Wt.data() + d * n_padded,
-                stride,
-                transposed.data(),
-                n_mass,
-                Q.data() + d * n_padded,
-                stride,
-                false);
-    }
-
-
-
-    template <int dim>
-    void
-    LocalSolver<dim>::to_box(const unsigned int n_rows)
-    {
-      local_basis.to_box(n_rows, U.data(), n_padded);
-      local_basis.to_box(n_rows * dim, Q.data(), n_padded);
-    }
-
-
-
-    template <int dim>
-    void
-    LocalSolver<dim>::eliminate(const bool recovery)
-    {
-      const unsigned int n_rows = n_traces + 1;
-      std::copy(load.begin(),
-                load.end(),
-                (advection ? Tt : Rt).begin() +
-                  std::size_t(n_traces) * n_padded);
-      factorise(n_rows);
-
-      // ---- K
-      product(n_rows,
-              n_rows,
-              stride,
-              Wt.data(),
-              stride,
-              Wt.data(),
-              stride,
-              K.data(),
-              n_rows,
-              true,
-              !advection);
-      Xt.resize(Yt.size());
-      const std::vector<double> &left = advection ? Rt : Yt;
-      for (std::size_t i = 0; i < Xt.size(); ++i)
-        Xt[i] = -left[i];
-      product(n_rows,
-              n_rows,
-              n_padded,
-              Xt.data(),
-              n_padded,
-              advection ? U.data() : Yt.data(),
-              n_padded,
-              K.data(),
-              n_rows,
-              true,
-              !advection);
-      if (!advection)
-        mirror(n_rows, K.data(), n_rows);
-      if (recovery)
-        {
-          compute_flux(n_rows);
-          to_box(n_rows);
-        }
-    }
-
-
-
-    template <int dim>
-    void
-    LocalSolver<dim>::solve(const double *lambda)
-    {
-      // Combine all rows into one.
-      std::vector<double> &T       = advection ? Tt : Rt;
-      const auto           combine = [&](std::vector<double> &rows,
-                               const unsigned int   n) {
-        std::vector<double> sum(n, 0.);
-        for (unsigned int m = 0; m < n_traces; ++m)
-          for (unsigned int i = 0; i < n; ++i)
-            sum[i] += lambda[m] * rows[std::size_t(m) * n + i];
-        std::copy(sum.begin(), sum.end(), rows.begin());
-      };
-      combine(Ft, stride);
-      combine(T, n_padded);
-      for (unsigned int i = 0; i < n_basis; ++i)
-        T[i] += load[i];
-      factorise(1);
-      compute_flux(1);
-      to_box(1);
-    }
-
-
-
+    template struct LocalProblem<2>;
+    template struct LocalProblem<3>;
     template class LocalSolver<2>;
     template class LocalSolver<3>;
   } // namespace internal

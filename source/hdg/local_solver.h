@@ -21,6 +21,7 @@ namespace Tessella
     template <int dim>
     struct LocalProblem
     {
+      const AgglomerationHandler<dim> &handler;
       const PolytopicMesh<dim>        &mesh;
       const TraceSpace<dim>           &trace;
       const Form<dim>                 &form;
@@ -37,6 +38,13 @@ namespace Tessella
       std::function<double(unsigned int, unsigned int)> tau_of_facet;
       /// The flux has one degree less, see LocalSpaces::reduced_flux.
       bool reduced_flux = false;
+
+      /// Stabilisation on a side of a facet, which belongs to polytope @p k.
+      /// Throws if it cannot be one.
+      double
+      stabilisation(const unsigned int k,
+                    const unsigned int facet,
+                    const unsigned int side) const;
     };
 
     /**
@@ -145,14 +153,83 @@ namespace Tessella
       void
       assemble_volume();
 
+      /// Fills x, w, subcells and materials with up to @p size points of the
+      /// polytope, from point @p point of @p subcell on, and pads them. Both
+      /// advance. Returns the number of points without padding.
+      unsigned int
+      fill_slice(const unsigned int size,
+                 unsigned int      &subcell,
+                 unsigned int      &point);
+
+      /// Evaluates the coefficients and the inverse of a at the present slice
+      /// of @p n_points points.
+      void
+      evaluate_coefficients(const unsigned int n_points,
+                            VolumeBlocks<dim> &blocks);
+
+      /// Adds the integrals over a slice of @p m points, padded, to A, H, E and
+      /// the load.
+      void
+      add_volume_integrals(const unsigned int       m,
+                           const VolumeBlocks<dim> &blocks);
+
       void
       assemble_interface(const unsigned int entry);
 
+      /// The facet over which process_facet() integrates, seen from the present
+      /// polytope.
+      struct PresentFacet
+      {
+        unsigned int facet, patch, side, boundary_id;
+        bool         boundary, dirichlet;
+        /// Number of trace functions of the patch, and the first of them among
+        /// those of the polytope.
+        unsigned int n_psi, first;
+        /// Number of quadrature points without and with padding.
+        unsigned int n_points, m;
+        /// The normal is the same at all points.
+        bool planar = true;
+        /// Stabilisation of u in the points, and of its projection to the
+        /// traces.
+        double tau = 0., projected_tau = 0.;
+      };
+
+      /// Adds all integrals over a facet, whose quadrature must be set up.
       void
       process_facet(const unsigned int entry,
                     const unsigned int patch,
                     const unsigned int facet,
                     const bool         boundary);
+      void
+      fill_facet_points(PresentFacet &facet);
+      /// Evaluates tau, b.n, S, S - b.n and the data on the boundary.
+      void
+      evaluate_facet_coefficients(PresentFacet &facet);
+      void
+      evaluate_facet_functions(const PresentFacet &facet);
+      /// weighted_psi = psi times weights, and times a factor unless it is
+      /// null.
+      void
+      weigh_traces(const PresentFacet &facet, const double *factor);
+      /// C = <psi, phi> or C += <psi, phi>, with the factor of weigh_traces().
+      void
+      integrate_traces(const PresentFacet &facet,
+                       const double       *factor,
+                       double             *C,
+                       const unsigned int  ldc,
+                       const bool          accumulate);
+      /// Adds to F, R and T.
+      void
+      add_trace_couplings(const PresentFacet &facet);
+      /// Adds to B and D of the present patch.
+      void
+      add_projection(const PresentFacet &facet);
+      /// Adds <(S or S - b.n) phi, phi> to E.
+      void
+      add_stabilisation(const PresentFacet &facet);
+      /// Adds to G and to the integrals of trace functions and data.
+      void
+      add_trace_equation(const PresentFacet &facet);
 
       /// Adds the stabilisation that acts on the projection of u to the traces
       /// of @p patch. Its B and D must be complete.
@@ -164,9 +241,33 @@ namespace Tessella
       void
       restrict_flux();
 
-      /// Factorises A and 1/Z, and fills U and Q for n_rows rows of F and T.
+      /// Factorises A and 1/Z, and fills U, V' and W' for n_rows rows of F and
+      /// T.
       void
       factorise(const unsigned int n_rows);
+      /// Factorises A = L L^T and inverts L.
+      void
+      factorise_mass();
+      /// Applies L^-1 (@p factor A_inverse) or L^-T (its transpose) to
+      /// @p n_vectors rows.
+      void
+      apply_mass_factor(const unsigned int         n_vectors,
+                        const std::vector<double> &factor,
+                        const std::vector<double> &from,
+                        std::vector<double>       &to);
+      /// U = Z Y for n_rows rows, without and with advection. Return false if
+      /// 1/Z is singular up to rounding.
+      bool
+      solve_symmetric(const unsigned int n_rows);
+      bool
+      solve_general(const unsigned int n_rows);
+
+      /// The first n_rows rows of result = left right^T.
+      void
+      multiply(const unsigned int         n_rows,
+               const std::vector<double> &left,
+               const std::vector<double> &right,
+               std::vector<double>       &result);
 
       void
       compute_flux(const unsigned int n_rows);
@@ -175,15 +276,19 @@ namespace Tessella
       void
       to_box(const unsigned int n_rows);
 
-      /// C = A B^T or C += A B^T, over contiguous rows of length n.
+      /// Rows of a matrix.
+      struct Rows
+      {
+        unsigned int  n;
+        const double *data;
+        unsigned int  stride;
+      };
+
+      /// C = A B^T or C += A B^T, over rows of length n.
       void
-      product(const unsigned int n_left,
-              const unsigned int n_right,
+      product(const Rows        &A,
+              const Rows        &B,
               const unsigned int n,
-              const double      *left,
-              const unsigned int left_stride,
-              const double      *right,
-              const unsigned int right_stride,
               double            *C,
               const unsigned int ldc,
               const bool         accumulate,

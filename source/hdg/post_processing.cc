@@ -38,7 +38,8 @@ namespace Tessella
           , kernels(kernels)
           , tensor_product(finer.polynomial_space() ==
                            PolynomialSpaceType::tensor_product)
-          , exponents(make_exponents(finer.max_degree(), tensor_product))
+          , exponents(
+              legendre_exponents(dim, finer.max_degree(), tensor_product))
           , local_basis(kernels, exponents, tensor_product)
           , tensor(form.volume_structure().diffusion == DiffusionType::tensor)
         {}
@@ -116,59 +117,60 @@ namespace Tessella
       private:
         static constexpr unsigned int slice = 64;
 
-        static std::vector<unsigned char>
-        make_exponents(const unsigned int degree, const bool tensor_product)
+        // A slice of points of the present sub-cell, padded.
+        struct Slice
         {
-          std::vector<unsigned char> result(
-            dim * Legendre::n_functions(dim, degree, tensor_product));
-          Legendre::exponents(dim, degree, tensor_product, result.data());
-          return result;
-        }
+          unsigned int m;
+          double       x[dim][slice], w[slice], a[dim * dim][slice];
+          unsigned int subcells[slice], materials[slice];
+          // a^-1 q times weights
+          double gradient[dim][slice];
+        };
 
-
-        // Adds the gradient terms of a slice of points of the present sub-cell.
+        // Adds the terms of a slice of points of the present sub-cell.
         void
         add_points(const unsigned int begin,
                    const unsigned int n_points,
                    const double      *u,
                    const double      *q)
         {
-          const unsigned int m = padded(n_points);
-          double             x[dim][slice], w[slice], a[dim * dim][slice];
-          double             factor[dim][slice], weighted[dim][slice];
-          unsigned int       subcells[slice], materials[slice];
-          for (unsigned int p = 0; p < m; ++p)
+          Slice points;
+          points.m = padded(n_points);
+          for (unsigned int p = 0; p < points.m; ++p)
             {
               const unsigned int from = begin + std::min(p, n_points - 1);
               for (unsigned int d = 0; d < dim; ++d)
-                x[d][p] = quadrature.x[d][from];
-              w[p]         = p < n_points ? quadrature.JxW[from] : 0.;
-              subcells[p]  = quadrature.subcell[from];
-              materials[p] = quadrature.material[from];
+                points.x[d][p] = quadrature.x[d][from];
+              points.w[p]         = p < n_points ? quadrature.JxW[from] : 0.;
+              points.subcells[p]  = quadrature.subcell[from];
+              points.materials[p] = quadrature.material[from];
             }
           PointBatch<dim> batch;
-          batch.n_points = m;
+          batch.n_points = points.m;
           for (unsigned int d = 0; d < dim; ++d)
-            batch.x[d] = x[d];
-          batch.subcell            = subcells;
-          batch.material           = materials;
+            batch.x[d] = points.x[d];
+          batch.subcell            = points.subcells;
+          batch.material           = points.materials;
           VolumeBlocks<dim> blocks = {};
           for (unsigned int d = 0; d < (tensor ? dim * dim : 1); ++d)
-            blocks.a[d] = a[d];
+            blocks.a[d] = points.a[d];
           form.evaluate_volume(batch, blocks);
+          local_basis.evaluate_box(batch.x, points.m, basis);
+          evaluate_solution(u, q, points);
+          local_basis.transform(points.m, basis);
+          add_integrals(points);
+        }
 
-          const unsigned int stride = (dim + 1) * m;
-          rows.resize(std::size_t(n) * dim * m);
-          const double *points[dim];
-          for (unsigned int d = 0; d < dim; ++d)
-            points[d] = x[d];
-          local_basis.evaluate_box(points, m, basis);
-
-          // a^-1 q times weights, and the integral of u. The coarse space is a
-          // prefix of the Legendre functions.
+        // Computes a^-1 q times weights, and adds to the integral of u. The
+        // coarse space is a prefix of the Legendre functions.
+        void
+        evaluate_solution(const double *u, const double *q, Slice &points)
+        {
+          const unsigned int m = points.m, stride = (dim + 1) * m;
+          double             factor[dim][slice];
           for (unsigned int i = 0; i < n_coarse; ++i)
             for (unsigned int p = 0; p < m; ++p)
-              integral += w[p] * u[i] * basis[i * stride + p];
+              integral += points.w[p] * u[i] * basis[i * stride + p];
           for (unsigned int d = 0; d < dim; ++d)
             {
               std::fill(factor[d], factor[d] + m, 0.);
@@ -183,7 +185,7 @@ namespace Tessella
                 {
                   double value[dim][dim];
                   for (unsigned int d = 0; d < dim * dim; ++d)
-                    value[d / dim][d % dim] = a[d][p];
+                    value[d / dim][d % dim] = points.a[d][p];
                   AssertThrow(invert_tensor<dim>(value, inverse),
                               ExcMessage("The diffusion tensor is not "
                                          "symmetric and positive definite."));
@@ -195,22 +197,30 @@ namespace Tessella
                     for (unsigned int e = 0; e < dim; ++e)
                       sum += inverse[d][e] * factor[e][p];
                   else
-                    sum = factor[d][p] / a[0][p];
-                  weighted[d][p] = w[p] * sum;
+                    sum = factor[d][p] / points.a[0][p];
+                  points.gradient[d][p] = points.w[p] * sum;
                 }
             }
-          local_basis.transform(m, basis);
+        }
+
+        // Adds to the matrix, to the right-hand side and to the integrals of
+        // the functions.
+        void
+        add_integrals(const Slice &points)
+        {
+          const unsigned int m = points.m, stride = (dim + 1) * m;
+          rows.resize(std::size_t(n) * dim * m);
           for (unsigned int i = 0; i < n; ++i)
             {
               const double *const phi = &basis[std::size_t(i) * stride];
               for (unsigned int p = 0; p < m; ++p)
-                integrals[i] += w[p] * phi[p];
+                integrals[i] += points.w[p] * phi[p];
               for (unsigned int d = 0; d < dim; ++d)
                 for (unsigned int p = 0; p < m; ++p)
                   {
-                    rhs[i] += weighted[d][p] * phi[(1 + d) * m + p];
+                    rhs[i] += points.gradient[d][p] * phi[(1 + d) * m + p];
                     rows[(std::size_t(i) * dim + d) * m + p] =
-                      w[p] * phi[(1 + d) * m + p];
+                      points.w[p] * phi[(1 + d) * m + p];
                   }
             }
           kernels.product(n,
@@ -282,13 +292,12 @@ namespace Tessella
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh(),
                                &fine = finer.polytopic_mesh();
-      const unsigned int factor =
-        finer.polynomial_space() == PolynomialSpaceType::tensor_product ? dim
-                                                                        : 1;
-      const auto order = [&](const unsigned int degree) {
-        return std::max(1u,
-                        std::min(2 * factor * degree + form.coefficient_order(),
-                                 max_quadrature_order - 2));
+      const auto order               = [&](const unsigned int degree) {
+        return local_quadrature_order(dim,
+                                      degree,
+                                      finer.polynomial_space() ==
+                                        PolynomialSpaceType::tensor_product,
+                                      form.coefficient_order());
       };
       prepare_quadrature(handler, order(finer.max_degree()));
       const HostKernels::Kernels<dim> &kernels =

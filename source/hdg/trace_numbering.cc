@@ -10,6 +10,8 @@
 
 #include "../backends/host_dispatch.h"
 #include "../base/collective.h"
+#include "../lac/halo_exchange.h"
+#include "interface_sides.h"
 
 namespace Tessella
 {
@@ -73,92 +75,147 @@ namespace Tessella
 
 
 
+    // Global numbers that the processes exchange. A list of couplings has, for
+    // each interface: its first DoF, its number of DoFs, the number of
+    // interfaces that it couples with, then first DoF and number of DoFs of
+    // each of these.
+    template <int dim>
+    struct TraceNumbering<dim>::GlobalNumbers
+    {
+      /// Numbers of the first DoF of each process, and of all DoFs.
+      std::vector<std::uint64_t> first_of_rank;
+      /// First DoF of this process, and number of its DoFs.
+      std::uint64_t first = 0, n_owned = 0;
+      /// First DoF of each interface that has DoFs.
+      std::vector<std::uint64_t> first_dof;
+      /// Number of DoFs by first DoF of the ghosts, and interface by first DoF
+      /// for those that own polytopes have.
+      std::map<std::uint64_t, unsigned int> ghosts, shared;
+      /// For each own block, the first DoFs of interfaces that the polytope of
+      /// another process couples it with.
+      std::vector<std::vector<std::uint64_t>> columns;
+
+      bool
+      is_owned(const std::uint64_t dof) const
+      {
+        return dof >= first && dof < first + n_owned;
+      }
+
+      unsigned int
+      owner(const std::uint64_t dof) const
+      {
+        return std::upper_bound(first_of_rank.begin(),
+                                first_of_rank.end(),
+                                dof) -
+               first_of_rank.begin() - 1;
+      }
+    };
+
+
+
     template <int dim>
     void
     TraceNumbering<dim>::number_in_parallel()
     {
-      const MPI_Comm             communicator = handler->get_communicator();
-      const unsigned int         n_owned      = mesh->n_owned_polytopes();
-      const std::uint64_t        n_own_dofs   = n_owned_dofs();
-      std::vector<std::uint64_t> first_of_rank(n_processes(communicator) + 1,
-                                               0);
-      int                        ierr = MPI_Allgather(&n_own_dofs,
-                               1,
-                               MPI_UINT64_T,
-                               first_of_rank.data() + 1,
-                               1,
-                               MPI_UINT64_T,
-                               communicator);
+      const MPI_Comm communicator = handler->get_communicator();
+      GlobalNumbers  numbers      = number_interfaces();
+      const auto     answers =
+        Utilities::MPI::some_to_some(communicator, list_couplings(numbers));
+      on_all_processes(communicator, [&] {
+        read_couplings(answers, numbers);
+        number_ghosts(numbers);
+      });
+
+      std::vector<std::uint64_t> first_ghost_row;
+      for (std::size_t block = n_owned_blocks(); block + 1 < dof_offset.size();
+           ++block)
+        first_ghost_row.push_back(
+          ghost_columns[dof_offset[block] - numbers.n_owned]);
+      partition = std::make_shared<const BlockPartition>(communicator,
+                                                         dof_offset,
+                                                         n_owned_blocks(),
+                                                         first_ghost_row);
+    }
+
+
+
+    template <int dim>
+    typename TraceNumbering<dim>::GlobalNumbers
+    TraceNumbering<dim>::number_interfaces() const
+    {
+      const MPI_Comm communicator = handler->get_communicator();
+      GlobalNumbers  numbers;
+      numbers.n_owned                           = n_owned_dofs();
+      std::vector<std::uint64_t> &first_of_rank = numbers.first_of_rank;
+      first_of_rank.assign(n_processes(communicator) + 1, 0);
+      const int ierr = MPI_Allgather(&numbers.n_owned,
+                                     1,
+                                     MPI_UINT64_T,
+                                     first_of_rank.data() + 1,
+                                     1,
+                                     MPI_UINT64_T,
+                                     communicator);
       AssertThrowMPI(ierr);
       for (unsigned int r = 1; r < first_of_rank.size(); ++r)
         first_of_rank[r] += first_of_rank[r - 1];
-      const std::uint64_t first = first_of_rank[this_process(communicator)];
-      const auto          owner = [&](const std::uint64_t dof) {
-        return static_cast<unsigned int>(
-          std::upper_bound(first_of_rank.begin(), first_of_rank.end(), dof) -
-          first_of_rank.begin() - 1);
-      };
+      numbers.first = first_of_rank[this_process(communicator)];
 
-      // ---- owners of side 0 send first DoFs to owners of side 1
-      std::vector<double> numbers(2 * std::size_t(mesh->n_facets()), -1.);
+      // Owners of side 0 send first DoFs to owners of side 1.
+      std::vector<std::uint64_t> of_side(2 * std::size_t(mesh->n_facets()),
+                                         dealii::numbers::invalid_dof_index);
+      numbers.first_dof.assign(mesh->n_interfaces(),
+                               dealii::numbers::invalid_dof_index);
       for (unsigned int block = 0; block < n_owned_blocks(); ++block)
         {
           const unsigned int i = interface_of_block[block];
+          numbers.first_dof[i] = numbers.first + dof_offset[block];
           for (unsigned int f = mesh->facet_offset[i];
                f < mesh->facet_offset[i + 1];
                ++f)
-            numbers[2 * std::size_t(f)] = first + dof_offset[block];
+            of_side[2 * std::size_t(f)] = numbers.first_dof[i];
         }
-      handler->exchange_facet_values(numbers);
-      std::map<std::uint64_t, unsigned int> ghosts; // size by first DoF
-      std::map<std::uint64_t, unsigned int> shared; // interface by first DoF
+      handler->exchange_facet_values(of_side);
       for (unsigned int i = 0; i < mesh->n_interfaces(); ++i)
-        if (mesh->interface_polytope[2 * std::size_t(i)] >= n_owned &&
+        if (mesh->interface_polytope[2 * std::size_t(i)] >=
+              mesh->n_owned_polytopes() &&
             trace->n_functions[i] > 0)
           {
-            const std::uint64_t dof = static_cast<std::uint64_t>(
-              numbers[2 * std::size_t(mesh->facet_offset[i])]);
-            ghosts[dof] = trace->n_functions[i];
-            shared[dof] = i;
+            const std::uint64_t dof =
+              of_side[2 * std::size_t(mesh->facet_offset[i])];
+            numbers.first_dof[i] = dof;
+            numbers.ghosts[dof]  = trace->n_functions[i];
+            numbers.shared[dof]  = i;
           }
-      const auto first_dof_of = [&](const unsigned int i) {
-        return block_of_interface[i] != invalid_index
-                 ? first + dof_offset[block_of_interface[i]]
-                 : static_cast<std::uint64_t>(
-                     numbers[2 * std::size_t(mesh->facet_offset[i])]);
-      };
-      const auto has_unknowns = [&](const unsigned int i) {
-        return block_of_interface[i] != invalid_index ||
-               (mesh->interface_polytope[2 * std::size_t(i)] >= n_owned &&
-                trace->n_functions[i] > 0);
-      };
+      return numbers;
+    }
 
-      // ---- owners of side 1 send couplings to owners of side 0: first DoF and
-      // number of DoFs of the interface, number of interfaces it couples with,
-      // then first DoF and number of DoFs of each
+
+
+    template <int dim>
+    std::map<unsigned int, std::vector<std::uint64_t>>
+    TraceNumbering<dim>::list_couplings(const GlobalNumbers &numbers)
+    {
       std::map<unsigned int, std::vector<std::uint64_t>> lists;
       std::size_t                                        n_sent = 0;
-      for (const auto &entry : shared)
+      for (const auto &entry : numbers.shared)
         {
           const unsigned int i = entry.second,
                              k =
                                mesh->interface_polytope[2 * std::size_t(i) + 1],
-                             rank          = owner(entry.first);
+                             rank          = numbers.owner(entry.first);
           std::vector<std::uint64_t> &list = lists[rank];
           list.push_back(entry.first);
           list.push_back(trace->n_functions[i]);
           const std::size_t position = list.size();
           list.push_back(0);
           std::size_t width = 0;
-          for (unsigned int e = mesh->polytope_interface_offset[k];
-               e < mesh->polytope_interface_offset[k + 1];
-               ++e)
+          for (const unsigned int code : interface_sides(*mesh, k))
             {
-              const unsigned int j = mesh->polytope_interface[e] / 2;
-              if (!has_unknowns(j))
+              const unsigned int j = code / 2;
+              if (numbers.first_dof[j] == dealii::numbers::invalid_dof_index)
                 continue;
               ++list[position];
-              list.push_back(first_dof_of(j));
+              list.push_back(numbers.first_dof[j]);
               list.push_back(trace->n_functions[j]);
               width += trace->n_functions[j];
             }
@@ -166,73 +223,77 @@ namespace Tessella
           if (sends.empty() || sends.back().rank != rank)
             sends.push_back({rank, n_sent, n_sent});
           n_sent += trace->n_functions[i] * (width + 1);
-          sends.back().end = n_sent;
+          sends.back().last_row = n_sent;
           sent_interfaces.push_back(i);
         }
-      const auto answers = Utilities::MPI::some_to_some(communicator, lists);
+      return lists;
+    }
 
-      on_all_processes(communicator, [&] {
-        std::vector<std::vector<std::uint64_t>> columns(n_owned_blocks());
-        std::size_t                             n_received = 0;
-        for (const auto &answer : answers)
-          {
-            const std::vector<std::uint64_t> &list = answer.second;
-            receives.push_back({answer.first, n_received, n_received});
-            for (std::size_t p = 0; p < list.size();)
-              {
-                const unsigned int row = block_at(dof_offset, list[p] - first);
-                AssertThrow(row < n_owned_blocks() &&
-                              list[p + 1] ==
-                                dof_offset[row + 1] - dof_offset[row],
-                            ExcMessage("The processes do not have the same "
-                                       "trace spaces on an interface that "
-                                       "they share."));
-                const std::size_t end   = p + 3 + 2 * list[p + 2];
-                std::size_t       width = 0;
-                for (std::size_t q = p + 3; q < end; q += 2)
-                  {
-                    columns[row].push_back(list[q]);
-                    width += list[q + 1];
-                    if (list[q] < first || list[q] >= first + n_own_dofs)
-                      ghosts[list[q]] = list[q + 1];
-                  }
-                remote_position[row] = n_received;
-                n_received += list[p + 1] * (width + 1);
-                p = end;
-              }
-            receives.back().end = n_received;
-          }
 
-        // ---- number ghosts after own blocks
-        std::map<std::uint64_t, unsigned int> ghost_block;
-        for (const auto &ghost : ghosts)
-          {
-            ghost_block[ghost.first] = dof_offset.size() - 1;
-            dof_offset.push_back(dof_offset.back() + ghost.second);
-            for (unsigned int j = 0; j < ghost.second; ++j)
-              ghost_columns.push_back(ghost.first + j);
-          }
-        for (const auto &entry : shared)
-          block_of_interface[entry.second] = ghost_block.at(entry.first);
-        for (unsigned int row = 0; row < n_owned_blocks(); ++row)
-          {
-            for (const std::uint64_t dof : columns[row])
-              remote_columns.push_back(dof >= first && dof < first + n_own_dofs
-                                         ? block_at(dof_offset, dof - first)
-                                         : ghost_block.at(dof));
-            remote_begin[row + 1] = remote_columns.size();
-          }
-      });
 
-      std::vector<std::uint64_t> first_ghost_row;
-      for (std::size_t block = n_owned_blocks(); block + 1 < dof_offset.size();
-           ++block)
-        first_ghost_row.push_back(
-          ghost_columns[dof_offset[block] - n_own_dofs]);
-      partition = std::make_shared<const BlockPartition>(communicator,
-                                                         dof_offset,
-                                                         n_owned_blocks(),
-                                                         first_ghost_row);
+    template <int dim>
+    void
+    TraceNumbering<dim>::read_couplings(
+      const std::map<unsigned int, std::vector<std::uint64_t>> &answers,
+      GlobalNumbers                                            &numbers)
+    {
+      numbers.columns.resize(n_owned_blocks());
+      std::size_t n_received = 0;
+      for (const auto &answer : answers)
+        {
+          const std::vector<std::uint64_t> &list = answer.second;
+          receives.push_back({answer.first, n_received, n_received});
+          for (std::size_t p = 0; p < list.size();)
+            {
+              const unsigned int row =
+                block_at(dof_offset, list[p] - numbers.first);
+              AssertThrow(row < n_owned_blocks() &&
+                            list[p + 1] ==
+                              dof_offset[row + 1] - dof_offset[row],
+                          ExcMessage("The processes do not have the same "
+                                     "trace spaces on an interface that "
+                                     "they share."));
+              const std::size_t end   = p + 3 + 2 * list[p + 2];
+              std::size_t       width = 0;
+              for (std::size_t q = p + 3; q < end; q += 2)
+                {
+                  numbers.columns[row].push_back(list[q]);
+                  width += list[q + 1];
+                  if (!numbers.is_owned(list[q]))
+                    numbers.ghosts[list[q]] = list[q + 1];
+                }
+              remote_position[row] = n_received;
+              n_received += list[p + 1] * (width + 1);
+              p = end;
+            }
+          receives.back().last_row = n_received;
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    TraceNumbering<dim>::number_ghosts(const GlobalNumbers &numbers)
+    {
+      std::map<std::uint64_t, unsigned int> ghost_block;
+      for (const auto &ghost : numbers.ghosts)
+        {
+          ghost_block[ghost.first] = dof_offset.size() - 1;
+          dof_offset.push_back(dof_offset.back() + ghost.second);
+          for (unsigned int j = 0; j < ghost.second; ++j)
+            ghost_columns.push_back(ghost.first + j);
+        }
+      for (const auto &entry : numbers.shared)
+        block_of_interface[entry.second] = ghost_block.at(entry.first);
+      for (unsigned int row = 0; row < n_owned_blocks(); ++row)
+        {
+          for (const std::uint64_t dof : numbers.columns[row])
+            remote_columns.push_back(
+              numbers.is_owned(dof) ? block_at(dof_offset, dof - numbers.first)
+                                    : ghost_block.at(dof));
+          remote_begin[row + 1] = remote_columns.size();
+        }
     }
 
 
@@ -260,12 +321,9 @@ namespace Tessella
                                          side];
               if (k >= n_owned) // a ghost, or invalid_index
                 continue;
-              for (unsigned int e = mesh->polytope_interface_offset[k];
-                   e < mesh->polytope_interface_offset[k + 1];
-                   ++e)
+              for (const unsigned int code : interface_sides(*mesh, k))
                 {
-                  const unsigned int column =
-                    block_of_interface[mesh->polytope_interface[e] / 2];
+                  const unsigned int column = block_of_interface[code / 2];
                   if (column != invalid_index)
                     columns.push_back(column);
                 }
@@ -296,11 +354,9 @@ namespace Tessella
                                       std::vector<unsigned int> &columns) const
     {
       columns.assign(1, 0);
-      for (unsigned int e = mesh->polytope_interface_offset[k];
-           e < mesh->polytope_interface_offset[k + 1];
-           ++e)
+      for (const unsigned int code : interface_sides(*mesh, k))
         {
-          const unsigned int i = mesh->polytope_interface[e] / 2;
+          const unsigned int i = code / 2;
           columns.push_back(columns.back() +
                             (block_of_interface[i] == invalid_index
                                ? 0
@@ -317,10 +373,9 @@ namespace Tessella
     {
       const unsigned int k =
         mesh->interface_polytope[2 * std::size_t(interface) + side];
-      unsigned int e = mesh->polytope_interface_offset[k];
-      while (mesh->polytope_interface[e] != 2 * interface + side)
-        ++e;
-      return e - mesh->polytope_interface_offset[k];
+      const auto sides = interface_sides(*mesh, k);
+      return std::find(sides.begin(), sides.end(), 2 * interface + side) -
+             sides.begin();
     }
 
 
@@ -331,31 +386,9 @@ namespace Tessella
       const std::function<LocalBlock(const unsigned int)> &block_of,
       std::vector<double>                                 &received) const
     {
-      constexpr int            tag          = 4716;
-      const MPI_Comm           communicator = handler->get_communicator();
-      std::vector<double>      sent;
-      std::vector<MPI_Request> requests(sends.size() + receives.size());
-      received.resize(receives.empty() ? 0 : receives.back().end);
-      sent.reserve(sends.empty() ? 0 : sends.back().end);
-      const auto n_bytes = [](const Message &message) {
-        const std::size_t n = (message.end - message.begin) * sizeof(double);
-        AssertThrow(n < (std::size_t(1) << 31),
-                    ExcMessage("A message between two processes has more than "
-                               "2 GiB: use more processes."));
-        return static_cast<int>(n);
-      };
-      auto request = requests.begin();
-      for (const Message &message : receives)
-        {
-          const int ierr = MPI_Irecv(received.data() + message.begin,
-                                     n_bytes(message),
-                                     MPI_BYTE,
-                                     message.rank,
-                                     tag,
-                                     communicator,
-                                     &*request++);
-          AssertThrowMPI(ierr);
-        }
+      std::vector<double> sent;
+      received.resize(receives.empty() ? 0 : receives.back().last_row);
+      sent.reserve(sends.empty() ? 0 : sends.back().last_row);
       std::vector<unsigned int> columns;
       for (const unsigned int i : sent_interfaces)
         {
@@ -369,20 +402,14 @@ namespace Tessella
           sent.insert(sent.end(), K, K + std::size_t(n) * n_free);
           sent.insert(sent.end(), block.rhs + first, block.rhs + first + n);
         }
-      for (const Message &message : sends)
-        {
-          const int ierr = MPI_Isend(sent.data() + message.begin,
-                                     n_bytes(message),
-                                     MPI_BYTE,
-                                     message.rank,
-                                     tag,
-                                     communicator,
-                                     &*request++);
-          AssertThrowMPI(ierr);
-        }
-      const int ierr =
-        MPI_Waitall(requests.size(), requests.data(), MPI_STATUSES_IGNORE);
-      AssertThrowMPI(ierr);
+      HaloMessages messages;
+      start_messages(messages,
+                     handler->get_communicator(),
+                     sends,
+                     sent.data(),
+                     receives,
+                     received.data());
+      messages.finish();
     }
 
 
@@ -429,11 +456,8 @@ namespace Tessella
                       K    = local.matrix + std::size_t(first) * columns.back();
                       load = local.rhs + first;
                       blocks.clear();
-                      for (unsigned int e = mesh->polytope_interface_offset[k];
-                           e < mesh->polytope_interface_offset[k + 1];
-                           ++e)
-                        blocks.push_back(
-                          block_of_interface[mesh->polytope_interface[e] / 2]);
+                      for (const unsigned int code : interface_sides(*mesh, k))
+                        blocks.push_back(block_of_interface[code / 2]);
                     }
                   else
                     {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -104,8 +105,25 @@ namespace Tessella
              double                                              *rhs) const;
 
     private:
+      struct GlobalNumbers;
       void
       number_in_parallel();
+      /// Global first DoFs of all interfaces of own polytopes. Collective.
+      GlobalNumbers
+      number_interfaces() const;
+      /// For each owner of a row, the couplings of own polytopes on side 1.
+      /// Also fills sends and sent_interfaces.
+      std::map<unsigned int, std::vector<std::uint64_t>>
+      list_couplings(const GlobalNumbers &numbers);
+      /// Adds the lists of the other processes to columns and ghosts of
+      /// @p numbers. Also fills receives and remote_position.
+      void
+      read_couplings(
+        const std::map<unsigned int, std::vector<std::uint64_t>> &lists,
+        GlobalNumbers                                            &numbers);
+      /// Numbers ghosts after own blocks.
+      void
+      number_ghosts(const GlobalNumbers &numbers);
       void
       make_sparsity();
       /// Exchanges the contributions of polytopes to rows that other processes
@@ -118,12 +136,12 @@ namespace Tessella
       const PolytopicMesh<dim>        *mesh    = nullptr;
       const TraceSpace<dim>           *trace   = nullptr;
 
-      /// A message to or from another process: values [begin, end) of all
-      /// messages.
+      /// A message to or from another process, as start_messages() reads it:
+      /// values [first_row, last_row) of all messages.
       struct Message
       {
         unsigned int rank;
-        std::size_t  begin, end;
+        std::size_t  first_row, last_row;
       };
       std::vector<Message> sends, receives;
       /// Interfaces whose contributions are sent, in this order.

@@ -9,6 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
+
+#include "local_basis.h"
 
 namespace Tessella
 {
@@ -205,24 +208,10 @@ namespace Tessella
         }
     }
 
-    std::vector<unsigned char>
-    make_exponents(const int          dim,
-                   const unsigned int degree,
-                   const bool         tensor_product)
-    {
-      std::vector<unsigned char> exponents(
-        dim * Legendre::n_functions(dim, degree, tensor_product));
-      Legendre::exponents(dim, degree, tensor_product, exponents.data());
-      return exponents;
-    }
-
     double
     dot(const std::vector<double> &a, const std::vector<double> &b)
     {
-      double sum = 0.;
-      for (std::size_t q = 0; q < a.size(); ++q)
-        sum += a[q] * b[q];
-      return sum;
+      return std::inner_product(a.begin(), a.end(), b.begin(), 0.);
     }
 
     /// a += factor * b
@@ -359,6 +348,7 @@ namespace Tessella
         }
       return result;
     }
+
     /// Coefficients and frame for a patch of one straight edge: Legendre
     /// polynomials are orthogonal there, and Gram-Schmidt would produce them,
     /// scaled.
@@ -388,6 +378,54 @@ namespace Tessella
             1. / std::sqrt(points.measure);
       return coefficients;
     }
+
+    /// Bases of patches, one after the other. Each thread has its own object.
+    template <int dim>
+    class PatchBasis
+    {
+    public:
+      PatchBasis(const PolytopicMesh<dim>        &mesh,
+                 const std::vector<unsigned int> &order,
+                 const bool                       tensor_product)
+        : mesh(mesh)
+        , order(order)
+        , tensor_product(tensor_product)
+      {}
+
+      /// Coefficients of the functions on the facets [begin, end) of
+      /// @p interface. Also fills the frame.
+      std::vector<double>
+      operator()(const unsigned int interface,
+                 const unsigned int begin,
+                 const unsigned int end,
+                 const unsigned int degree,
+                 double            *frame)
+      {
+        const std::vector<unsigned char> exponents =
+          internal::legendre_exponents(dim, degree, tensor_product);
+        if constexpr (dim == 2)
+          if (end == begin + 1 && !tensor_product &&
+              mesh.facet_type[begin] == FacetType::simplex &&
+              mesh.facet_measure[begin] > 0.)
+            return make_edge_basis(mesh, begin, degree, exponents, frame);
+        collect(mesh, interface, begin, end, order[degree], quadrature, points);
+        set_frame(points, tensor_product, frame);
+        std::vector<double> coefficients;
+        for (const Combination &c :
+             make_basis(points, frame, degree, exponents))
+          coefficients.insert(coefficients.end(),
+                              c.coefficients.begin(),
+                              c.coefficients.end());
+        return coefficients;
+      }
+
+    private:
+      const PolytopicMesh<dim>        &mesh;
+      const std::vector<unsigned int> &order;
+      const bool                       tensor_product;
+      InterfaceQuadrature<dim>         quadrature;
+      PatchPoints<dim>                 points;
+    };
   } // namespace
 
 
@@ -440,40 +478,17 @@ namespace Tessella
       0u,
       n,
       [&](const unsigned int begin, const unsigned int end) {
-        InterfaceQuadrature<dim> quadrature;
-        PatchPoints<dim>         points;
+        PatchBasis<dim> make(mesh, order, tensor_product);
         for (unsigned int p = begin; p < end; ++p)
           {
-            const std::vector<unsigned char> exponents =
-              make_exponents(dim, degree[p], tensor_product);
-            double *const patch_frame =
-              &frame[std::size_t(p) * frame_size<dim>];
-            if constexpr (dim == 2)
-              if (const unsigned int f = facet_offset[p];
-                  facet_offset[p + 1] == f + 1 && !tensor_product &&
-                  mesh.facet_type[f] == FacetType::simplex &&
-                  mesh.facet_measure[f] > 0.)
-                {
-                  basis[p] =
-                    make_edge_basis(mesh, f, degree[p], exponents, patch_frame);
-                  n_patch_functions[p] = degree[p] + 1;
-                  continue;
-                }
-            collect(mesh,
-                    patch_interface[p],
-                    facet_offset[p],
-                    facet_offset[p + 1],
-                    order[degree[p]],
-                    quadrature,
-                    points);
-            set_frame(points, tensor_product, patch_frame);
-            const std::vector<Combination> functions =
-              make_basis(points, patch_frame, degree[p], exponents);
-            n_patch_functions[p] = functions.size();
-            for (const Combination &c : functions)
-              basis[p].insert(basis[p].end(),
-                              c.coefficients.begin(),
-                              c.coefficients.end());
+            basis[p] = make(patch_interface[p],
+                            facet_offset[p],
+                            facet_offset[p + 1],
+                            degree[p],
+                            &frame[std::size_t(p) * frame_size<dim>]);
+            n_patch_functions[p] =
+              basis[p].size() /
+              Legendre::n_functions(dim, degree[p], tensor_product);
           }
       },
       64);
@@ -512,7 +527,7 @@ namespace Tessella
                                 lists[2][Legendre::max_degree + 1];
     std::vector<unsigned char> &exponents = lists[tensor_product][p];
     if (exponents.empty())
-      exponents = make_exponents(dim, p, tensor_product);
+      exponents = internal::legendre_exponents(dim, p, tensor_product);
     const unsigned int n_generators = exponents.size() / dim;
     scratch.resize(std::size_t(n_generators) * n_points);
     evaluate_generators<dim>(&frame[std::size_t(patch) * frame_size<dim>],
@@ -537,20 +552,6 @@ namespace Tessella
                 row[q] += c[g] * generator[q];
             }
       }
-  }
-
-
-
-  template <int dim>
-  std::size_t
-  TraceSpace<dim>::memory_consumption() const
-  {
-    return 4 * (n_functions.capacity() + patch_offset.capacity() +
-                facet_offset.capacity() + first_function.capacity() +
-                n_patch_functions.capacity()) +
-           degree.capacity() +
-           8 * (frame.capacity() + coefficient_offset.capacity() +
-                coefficients.capacity());
   }
 
 

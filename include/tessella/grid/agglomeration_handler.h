@@ -617,6 +617,8 @@ namespace Tessella
     /// Entries on the side of a ghost get the values of its owner.
     void
     exchange_facet_values(std::vector<double> &values) const override;
+    void
+    exchange_facet_values(std::vector<std::uint64_t> &values) const;
 
     /// Internal: access for functions that fill derived arrays of the flat
     /// view, such as penalty factors.

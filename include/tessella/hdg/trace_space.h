@@ -4,7 +4,6 @@
 
 #include <tessella/grid/polytopic_mesh.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -94,12 +93,6 @@ namespace Tessella
            const std::vector<unsigned int> &order,
            const unsigned int               reduction = 0);
 
-    unsigned int
-    n_patches() const
-    {
-      return static_cast<unsigned int>(first_function.size());
-    }
-
     /**
      * Values of the functions of @p patch: values[m * stride + q] at the points
      * x[d][q] (in the coordinates of side 0), q < n_points. @p scratch is
@@ -112,10 +105,6 @@ namespace Tessella
              double              *values,
              const unsigned int   stride,
              std::vector<double> &scratch) const;
-
-    /// Memory of the arrays, in bytes.
-    std::size_t
-    memory_consumption() const;
   };
 } // namespace Tessella
 

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include "hdg_backend.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
+
+#include <tessella/base/config.h>
+#include <tessella/device/cuda_device.h>
+
+
+namespace Tessella
+{
+  using namespace dealii;
+
+  namespace internal
+  {
+    namespace
+    {
+      template <int dim>
+      std::unique_ptr<HDGBackend<dim>>
+      make_cuda_backend(TraceSystem<dim> &system)
+      {
+#ifdef TESSELLA_HAVE_CUDA
+        AssertThrow(cuda_is_available(),
+                    ExcMessage(why_cuda_is_unavailable() +
+                               " Please take the backend host or "
+                               "automatic."));
+        return make_cuda_hdg(system);
+#else
+        (void)system;
+        AssertThrow(false,
+                    ExcMessage("This build of Tessella has no CUDA backend: "
+                               "take the host backend, or build with "
+                               "-DTESSELLA_WITH_CUDA=ON."));
+        return nullptr;
+#endif
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    std::unique_ptr<HDGBackend<dim>>
+    make_hdg_backend(TraceSystem<dim> &system)
+    {
+      const bool equal   = system.data.spaces == LocalSpaces::equal;
+      Backend    backend = system.data.backend;
+      if (backend == Backend::automatic)
+        backend = equal && Utilities::MPI::min(cuda_is_available() ? 1 : 0,
+                                               system.communicator) == 1
+                    ? Backend::cuda
+                    : Backend::host;
+      if (backend == Backend::host)
+        return make_host_hdg(system);
+      AssertThrow(equal,
+                  ExcMessage("HDG computes with LocalSpaces::reduced_flux on "
+                             "the host only: use Backend::host or "
+                             "Backend::automatic."));
+      return make_cuda_backend(system);
+    }
+
+
+
+    template std::unique_ptr<HDGBackend<2>>
+    make_hdg_backend(TraceSystem<2> &);
+    template std::unique_ptr<HDGBackend<3>>
+    make_hdg_backend(TraceSystem<3> &);
+  } // namespace internal
+} // namespace Tessella

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_source_hdg_trace_system_h
+#define tessella_source_hdg_trace_system_h
+
+#include <tessella/hdg/hdg.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "../lac/halo_exchange.h"
+#include "free_parts.h"
+#include "local_solver.h"
+#include "trace_numbering.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// Trace DoFs of own and ghost blocks, in the order of TraceNumbering.
+    struct TraceUnknowns
+    {
+      const double *own, *ghosts;
+      std::uint64_t n_owned;
+
+      const double *
+      operator+(const std::uint64_t i) const
+      {
+        return i < n_owned ? own + i : ghosts + (i - n_owned);
+      }
+    };
+
+    /// Matrices K of all own polytopes for their DoFs, with right-hand sides
+    /// and integrals of the trace functions.
+    struct LocalBlocks
+    {
+      /// Data of a polytope that decide whether the constant is fixed and
+      /// whether the data are compatible.
+      struct Balance
+      {
+        double size  = 0.; ///< integrals of |f| and |g|
+        bool   fixed = false;
+      };
+
+      std::vector<std::uint64_t> matrix_offset, rhs_offset;
+      std::vector<double>        matrix, rhs, integral;
+      std::vector<Balance>       balance;
+    };
+
+    /**
+     * What class HDG and its backends share: trace spaces, numbering, parts of
+     * the domain without a fixed constant, and the report.
+     */
+    template <int dim>
+    class TraceSystem
+    {
+    public:
+      using AdditionalData = typename HDG<dim>::AdditionalData;
+
+      /// @p handler must outlive the object.
+      TraceSystem(const AgglomerationHandler<dim> &handler,
+                  const AdditionalData            &data);
+
+      /// Sets up trace spaces and numbering. Collective.
+      void
+      reinit(const Form<dim> &form);
+
+      /// Throws unless reinit() was called for the present mesh and for the
+      /// Dirichlet boundaries of @p form.
+      void
+      check_reinit(const Form<dim> &form) const;
+
+      /// Runs work that does not communicate. If it fails on one process, all
+      /// processes throw.
+      void
+      on_all_processes(const std::function<void()> &work) const;
+
+      const PolytopicMesh<dim> &
+      mesh() const
+      {
+        return handler.polytopic_mesh();
+      }
+
+      bool
+      tensor_product() const
+      {
+        return handler.polynomial_space() ==
+               PolynomialSpaceType::tensor_product;
+      }
+
+      /// Quadrature order of each degree. Coefficients count as polynomials of
+      /// degree 2 at least, or of degree 1 if f is constant.
+      std::vector<unsigned int>
+      orders(const Form<dim> &form) const;
+
+      /// Data of all local problems; contains references to this object and to
+      /// @p form.
+      LocalProblem<dim>
+      local_problem(const Form<dim> &form) const;
+
+      bool
+      is_dirichlet(const Form<dim> &form, const unsigned int interface) const;
+
+      /// True if @p interface has Dirichlet coefficients.
+      bool
+      has_dirichlet_coefficients(const unsigned int interface) const
+      {
+        return dirichlet_offset[interface + 1] > dirichlet_offset[interface];
+      }
+
+      void
+      resize(LocalBlocks &blocks) const;
+
+      /// Computes matrix and right-hand side from the K of the polytopes, fixes
+      /// undetermined constants, and reports the time. Collective.
+      void
+      gather(const LocalBlocks &blocks, double *values, double *rhs);
+
+      /**
+       * Fixes the constants of all parts on which nothing does. @p fixed: own
+       * polytopes on which a coefficient fixes it. @p size: integrals of |f|
+       * and |g| over a polytope. @p integrals: integrals of the trace functions
+       * of an interface. Collective.
+       */
+      void
+      fix_constants(
+        const std::vector<FreePart>                             &parts,
+        const std::function<double(const unsigned int)>         &size,
+        const std::function<const double *(const unsigned int)> &integrals,
+        double                                                  *values,
+        double                                                  *rhs) const;
+
+      /// Parts of the domain without a fixed constant. They are recomputed only
+      /// if @p fixed changes. It refers to polytopes and disregards Dirichlet
+      /// interfaces, which this function adds. Collective.
+      const std::vector<FreePart> &
+      find_free_parts(const std::vector<char> &fixed);
+
+      /// Values of a vector of this process with ghost values from their
+      /// owners. Collective.
+      TraceUnknowns
+      exchange(const double *own) const;
+
+      const AgglomerationHandler<dim> &handler;
+      const AdditionalData             data;
+      const MPI_Comm                   communicator;
+      const unsigned int               n_processes;
+
+      HDGReport           report;
+      TraceSpace<dim>     trace;
+      TraceNumbering<dim> numbering;
+      /// Projections of Dirichlet values, interface by interface.
+      std::vector<std::uint64_t> dirichlet_offset;
+      std::vector<double>        dirichlet;
+
+    private:
+      std::uint64_t             revision = 0;
+      std::vector<unsigned int> boundary_interfaces;
+      /// Exchange of ghost values; null on one process.
+      std::unique_ptr<HostHalo<double>> halo;
+      /// Parts without a fixed constant, and the argument they were found for.
+      std::vector<FreePart> parts;
+      std::vector<char>     present_fixed;
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif
