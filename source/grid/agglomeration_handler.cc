@@ -1061,7 +1061,7 @@ namespace Tessella
            cells.capacity() * sizeof(cells[0]) +
            (cell_polytope.capacity() + fe_indices.capacity()) *
              sizeof(unsigned int) +
-           curved_facets.capacity() * sizeof(CurvedFacet);
+           curved_facets.capacity() * sizeof(internal::CurvedFacet);
   }
 
   template class PolytopeAccessor<2>;

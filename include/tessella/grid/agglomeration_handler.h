@@ -34,6 +34,20 @@ namespace Tessella
   class PolytopeIterator;
   struct GhostExchange;
 
+  namespace internal
+  {
+    /// Tabulated facet, with the cell and the face from which it is made.
+    struct CurvedFacet
+    {
+      unsigned int facet;
+      unsigned int cell; ///< active_cell_index
+      unsigned int face;
+      unsigned int side; ///< side of the facet on which the cell lies
+      unsigned int shift;
+      std::array<unsigned int, 2> polytopes;
+    };
+  } // namespace internal
+
   /**
    * Access to one polytope, to which a PolytopeIterator points. As in deal.II's
    * vocabulary of agglomeration, "face" means an interface: all that the
@@ -624,17 +638,7 @@ namespace Tessella
     mutable_polytopic_mesh() const;
 
   private:
-    /// Tabulated facet, with the cell and the face from which it is made.
-    struct CurvedFacet
-    {
-      unsigned int facet;
-      unsigned int cell; ///< active_cell_index
-      unsigned int face;
-      unsigned int side; ///< side of the facet on which the cell lies
-      unsigned int shift;
-      std::array<unsigned int, 2> polytopes;
-    };
-
+    /// Builds polytopes from the ids of a strategy. Collective.
     void
     build(std::vector<unsigned int> &&ids);
     /// Builds the flat view from the ids of its polytopes. The first @p n_own
@@ -642,10 +646,16 @@ namespace Tessella
     /// @p position that of the cells. If @p n_own is invalid_index, there are
     /// no ghosts and all orders are those of the indices.
     void
-    build(std::vector<unsigned int>      &&ids,
-          const std::vector<unsigned int> &position,
-          const std::vector<unsigned int> &order,
-          const unsigned int               n_own);
+    build_flat_view(std::vector<unsigned int>      &&ids,
+                    const std::vector<unsigned int> &position,
+                    const std::vector<unsigned int> &order,
+                    const unsigned int               n_own);
+    /// Gets measures and boxes of ghosts from their owners.
+    void
+    exchange_measures_and_boxes();
+    /// Finds the types of all cells and facets of all processes.
+    void
+    reduce_types();
     /// Replaces the ids of owned cells by indices of owned polytopes, and the
     /// ids of cells behind their faces by indices of ghosts. Fills all members
     /// about global indices and ghosts. Returns the number of owned polytopes.
@@ -701,8 +711,8 @@ namespace Tessella
     mutable PolytopicMesh<dim> mesh;
     mutable int                tabulated_extra_order = -1;
     /// Facets to tabulate, in increasing order.
-    std::vector<CurvedFacet> curved_facets;
-    unsigned int             present_n_curved_cells = 0;
+    std::vector<internal::CurvedFacet> curved_facets;
+    unsigned int                       present_n_curved_cells = 0;
 
     // ---- several processes
     bool is_parallel; ///< the class of the triangulation is a parallel one
