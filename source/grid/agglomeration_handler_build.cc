@@ -27,11 +27,28 @@ namespace Tessella
                                std::to_string(n_cells) + " active cells."));
     }
 
-    // Position of every active cell in the order of CellId, which does not
-    // depend on which process owns which cell.
+    // Writes next and the following numbers as positions of the active
+    // descendants of a cell, depth first. Repeated for the coarse cells in
+    // their order, this is the order of CellId.
+    template <int dim>
+    void
+    number_descendants(
+      const typename dealii::Triangulation<dim>::cell_iterator &cell,
+      unsigned int                                             &next,
+      std::vector<unsigned int>                                &position)
+    {
+      if (cell->is_active())
+        position[cell->active_cell_index()] = next++;
+      else
+        for (unsigned int c = 0; c < cell->n_children(); ++c)
+          number_descendants<dim>(cell->child(c), next, position);
+    }
+
+    // Position of every active cell in the order of CellId, on a triangulation
+    // that is distributed over processes.
     template <int dim>
     std::vector<unsigned int>
-    position_cells(
+    position_in_parallel(
       const dealii::Triangulation<dim> &triangulation,
       const std::vector<
         typename dealii::Triangulation<dim>::active_cell_iterator> &cells)
@@ -54,7 +71,7 @@ namespace Tessella
       std::vector<unsigned int> position(cells.size());
       unsigned int              next = 0;
       for (const auto &cell : coarse)
-        internal::number_descendants<dim>(cell.second, next, position);
+        number_descendants<dim>(cell.second, next, position);
       return position;
     }
   } // namespace
@@ -65,23 +82,25 @@ namespace Tessella
   void
   AgglomerationHandler<dim>::build(std::vector<unsigned int> &&ids)
   {
+    internal::PolytopeNumbering numbering;
     if (!is_parallel)
       {
-        build_flat_view(std::move(ids), {}, {}, invalid_index);
+        check_number_of_ids(ids.size(), cells.size());
+        numbering.ids = std::move(ids);
+        build_flat_view(numbering);
         return;
       }
-    const MPI_Comm            communicator = get_communicator();
-    std::vector<unsigned int> position, order;
+    const MPI_Comm communicator = get_communicator();
     Tessella::on_all_processes(communicator, [&]() {
       check_number_of_ids(ids.size(), cells.size());
-      position = position_cells(*triangulation, cells);
+      numbering.ids      = std::move(ids);
+      numbering.position = position_in_parallel(*triangulation, cells);
     });
-    const unsigned int n_own = number_in_parallel(ids, position, order);
-    Tessella::on_all_processes(communicator, [&]() {
-      build_flat_view(std::move(ids), position, order, n_own);
-    });
+    number_in_parallel(numbering);
+    Tessella::on_all_processes(communicator,
+                               [&]() { build_flat_view(numbering); });
     exchange_measures_and_boxes();
-    list_shared_facets(mesh, order);
+    list_shared_facets(mesh, numbering.order);
     reduce_types();
   }
 
@@ -137,58 +156,53 @@ namespace Tessella
 
   template <int dim>
   void
-  AgglomerationHandler<dim>::build_flat_view(
-    std::vector<unsigned int>      &&ids,
-    const std::vector<unsigned int> &position,
-    const std::vector<unsigned int> &order,
-    const unsigned int               n_own)
+  AgglomerationHandler<dim>::number_in_serial(
+    internal::PolytopeNumbering &numbering)
   {
-    check_number_of_ids(ids.size(), cells.size());
-    // Clear the state first, so that an error below leaves nothing half-built.
-    clear_polytopes();
-    const bool distributed = n_own != invalid_index;
-    if (!distributed)
+    const unsigned int largest =
+      *std::max_element(numbering.ids.begin(), numbering.ids.end());
+    AssertThrow(largest < cells.size(),
+                ExcUserInput("Polytope ids must count from 0 without gaps, "
+                             "but there is id " +
+                             std::to_string(largest) + " among " +
+                             std::to_string(cells.size()) +
+                             " cells; Agglomeration::by_id() renumbers."));
+    first_global_polytope = 0;
+    n_all_polytopes       = largest + 1;
+    numbering.n_polytopes = n_all_polytopes;
+    numbering.n_owned     = n_all_polytopes;
+    if (triangulation->n_levels() > 1)
       {
-        const unsigned int largest = *std::max_element(ids.begin(), ids.end());
-        AssertThrow(largest < cells.size(),
-                    ExcUserInput("Polytope ids must count from 0 without gaps, "
-                                 "but there is id " +
-                                 std::to_string(largest) + " among " +
-                                 std::to_string(cells.size()) +
-                                 " cells; Agglomeration::by_id() renumbers."));
-        first_global_polytope = 0;
-        n_all_polytopes       = largest + 1;
+        numbering.position.resize(cells.size());
+        unsigned int next = 0;
+        for (auto cell = triangulation->begin(0); cell != triangulation->end(0);
+             ++cell)
+          number_descendants<dim>(cell, next, numbering.position);
       }
-    const unsigned int n_polytopes =
-      distributed ? order.size() : n_all_polytopes;
-    internal::FlatViewBuilder<dim> builder(*triangulation,
-                                           cells,
-                                           user_mapping,
-                                           ids,
-                                           position,
-                                           order,
-                                           n_polytopes,
-                                           distributed ? n_own : n_polytopes);
-    builder.build();
-    mesh                   = std::move(builder.view);
-    mesh.n_owned           = n_own;
-    curved_facets          = std::move(builder.curved_facets);
-    present_n_curved_cells = builder.n_curved_cells();
-    cell_polytope          = std::move(ids);
   }
 
-#define INSTANTIATE(dim)                                                  \
-  template void AgglomerationHandler<dim>::build(                         \
-    std::vector<unsigned int> &&);                                        \
-  template void AgglomerationHandler<dim>::build_flat_view(               \
-    std::vector<unsigned int> &&,                                         \
-    const std::vector<unsigned int> &,                                    \
-    const std::vector<unsigned int> &,                                    \
-    const unsigned int);                                                  \
-  template void AgglomerationHandler<dim>::exchange_measures_and_boxes(); \
-  template void AgglomerationHandler<dim>::reduce_types()
 
-  INSTANTIATE(2);
-  INSTANTIATE(3);
-#undef INSTANTIATE
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::build_flat_view(
+    internal::PolytopeNumbering &numbering)
+  {
+    // Clear the state first, so that an error below leaves nothing half-built.
+    clear_polytopes();
+    if (!is_parallel)
+      number_in_serial(numbering);
+    internal::FlatView<dim> view =
+      internal::build_flat_view(*triangulation, cells, user_mapping, numbering);
+    mesh                   = std::move(view.mesh);
+    mesh.n_owned           = is_parallel ? numbering.n_owned : invalid_index;
+    curved_facets          = std::move(view.curved_facets);
+    present_n_curved_cells = view.n_curved_cells;
+    cell_polytope          = std::move(numbering.ids);
+  }
+
+  template void
+  AgglomerationHandler<2>::build(std::vector<unsigned int> &&);
+  template void
+  AgglomerationHandler<3>::build(std::vector<unsigned int> &&);
 } // namespace Tessella

@@ -46,6 +46,8 @@ namespace Tessella
       unsigned int shift;
       std::array<unsigned int, 2> polytopes;
     };
+
+    struct PolytopeNumbering;
   } // namespace internal
 
   /**
@@ -641,29 +643,25 @@ namespace Tessella
     /// Builds polytopes from the ids of a strategy. Collective.
     void
     build(std::vector<unsigned int> &&ids);
-    /// Builds the flat view from the ids of its polytopes. The first @p n_own
-    /// polytopes are owned; @p order determines the order of interfaces, and
-    /// @p position that of the cells. If @p n_own is invalid_index, there are
-    /// no ghosts and all orders are those of the indices.
+    /// Counts the polytopes and finds the order of the cells, in a program of
+    /// one process.
     void
-    build_flat_view(std::vector<unsigned int>      &&ids,
-                    const std::vector<unsigned int> &position,
-                    const std::vector<unsigned int> &order,
-                    const unsigned int               n_own);
+    number_in_serial(internal::PolytopeNumbering &numbering);
+    /// Replaces the ids of owned cells by indices of owned polytopes, and the
+    /// ids of cells behind their faces by indices of ghosts. Fills the rest of
+    /// @p numbering but the positions, and all members about global indices and
+    /// ghosts. Collective.
+    void
+    number_in_parallel(internal::PolytopeNumbering &numbering);
+    /// Builds the flat view and takes the ids.
+    void
+    build_flat_view(internal::PolytopeNumbering &numbering);
     /// Gets measures and boxes of ghosts from their owners.
     void
     exchange_measures_and_boxes();
     /// Finds the types of all cells and facets of all processes.
     void
     reduce_types();
-    /// Replaces the ids of owned cells by indices of owned polytopes, and the
-    /// ids of cells behind their faces by indices of ghosts. Fills all members
-    /// about global indices and ghosts. Returns the number of owned polytopes.
-    /// Collective.
-    unsigned int
-    number_in_parallel(std::vector<unsigned int>       &ids,
-                       const std::vector<unsigned int> &position,
-                       std::vector<unsigned int>       &order);
     void
     number_dofs_in_parallel();
     void
