@@ -217,7 +217,7 @@ namespace Tessella
       std::size_t(0),
       tasks.size(),
       [&](const std::size_t begin, const std::size_t end) {
-        internal::RuleCache<dim> cache(*user_mapping);
+        internal::MappedRuleCache<dim> cache(*user_mapping);
         for (std::size_t i = begin; i < end; ++i)
           {
             const Task<dim>           &task = tasks[i];

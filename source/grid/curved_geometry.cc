@@ -453,8 +453,8 @@ namespace Tessella
         std::size_t(0),
         curved.size(),
         [&](const std::size_t begin, const std::size_t end) {
-          RuleCache<dim>      cache(*mapping);
-          MappedLattices<dim> mapped(surfaces, *mapping);
+          MappedRuleCache<dim> cache(*mapping);
+          MappedLattices<dim>  mapped(surfaces, *mapping);
           for (std::size_t i = begin; i < end; ++i)
             {
               CurvedCell           &result = curved[i];
@@ -484,7 +484,7 @@ namespace Tessella
         std::size_t(0),
         faces.size(),
         [&](const std::size_t begin, const std::size_t end) {
-          RuleCache<dim> cache(*mapping);
+          MappedRuleCache<dim> cache(*mapping);
           for (std::size_t i = begin; i < end; ++i)
             {
               const auto           &cell  = cells[faces[i].first];

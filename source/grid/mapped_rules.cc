@@ -72,7 +72,7 @@ namespace Tessella
 
 
     template <int dim>
-    Rule<dim>
+    CellRule<dim>
     cell_rule(const CellShape<dim> &shape, const unsigned int order)
     {
       const bool           collapsed = shape.is_collapsed();
@@ -82,7 +82,7 @@ namespace Tessella
           :
           // the collapse adds up to dim - 1 to the degree of the Jacobian
           hypercube_rule(dim, collapsed ? order + dim - 1 : order);
-      Rule<dim> result;
+      CellRule<dim> result;
       for (unsigned int q = 0; q < rule.n_points; ++q)
         {
           dealii::Point<dim> xi;
@@ -111,7 +111,7 @@ namespace Tessella
 
 
     template <int dim>
-    Rule<dim>
+    CellRule<dim>
     face_rule(const CellShape<dim> &shape,
               const unsigned int    f,
               const unsigned int    order)
@@ -124,7 +124,7 @@ namespace Tessella
       const dealii::Tensor<1, dim>            s      = v[1] - v[0];
       const dealii::Tensor<1, dim>            t      = v[2] - v[0];
       const dealii::Tensor<1, dim>            normal = normal_of_face(v);
-      Rule<dim>                               result;
+      CellRule<dim>                           result;
       for (unsigned int q = 0; q < rule.n_points; ++q)
         {
           dealii::Point<dim> p = v[0] + rule.points[q] * s;
@@ -156,18 +156,19 @@ namespace Tessella
       return shape.is_simplex ? std::min(order, 60u) : order;
     }
 
-#define INSTANTIATE(dim)                                                       \
-  template unsigned int       mapping_degree(const dealii::Mapping<dim> &);    \
-  template dealii::Point<dim> reference_point(const CellShape<dim> &,          \
-                                              const dealii::Point<dim> &);     \
-  template Rule<dim>    cell_rule(const CellShape<dim> &, const unsigned int); \
-  template Rule<dim>    face_rule(const CellShape<dim> &,                      \
-                                  const unsigned int,                          \
-                                  const unsigned int);                         \
-  template unsigned int reference_order(const CellShape<dim> &,                \
-                                        const unsigned int,                    \
-                                        const unsigned int,                    \
-                                        const bool)
+#define INSTANTIATE(dim)                                                    \
+  template unsigned int       mapping_degree(const dealii::Mapping<dim> &); \
+  template dealii::Point<dim> reference_point(const CellShape<dim> &,       \
+                                              const dealii::Point<dim> &);  \
+  template CellRule<dim>      cell_rule(const CellShape<dim> &,             \
+                                        const unsigned int);                \
+  template CellRule<dim>      face_rule(const CellShape<dim> &,             \
+                                        const unsigned int,                 \
+                                        const unsigned int);                \
+  template unsigned int       reference_order(const CellShape<dim> &,       \
+                                              const unsigned int,           \
+                                              const unsigned int,           \
+                                              const bool)
 
     INSTANTIATE(2);
     INSTANTIATE(3);

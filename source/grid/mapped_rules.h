@@ -45,7 +45,7 @@ namespace Tessella
     /// weights of a cell are volumes; those of a face are multiplied by its
     /// outward normal on the reference cell.
     template <int dim>
-    struct Rule
+    struct CellRule
     {
       std::vector<dealii::Point<dim>>     points;
       std::vector<double>                 weights; ///< for cells
@@ -53,11 +53,11 @@ namespace Tessella
     };
 
     template <int dim>
-    Rule<dim>
+    CellRule<dim>
     cell_rule(const CellShape<dim> &shape, const unsigned int order);
 
     template <int dim>
-    Rule<dim>
+    CellRule<dim>
     face_rule(const CellShape<dim> &shape,
               const unsigned int    f,
               const unsigned int    order);
@@ -148,21 +148,21 @@ namespace Tessella
     {
       MappedRule(const dealii::Mapping<dim> &mapping,
                  const CellShape<dim>       &shape,
-                 Rule<dim>                 &&new_rule)
+                 CellRule<dim>             &&new_rule)
         : rule(std::move(new_rule))
         , mapped(mapping, shape, rule.points, true)
       {}
 
-      Rule<dim>         rule;
+      CellRule<dim>     rule;
       MappedPoints<dim> mapped;
     };
 
     /// Mapped rules, created on first use. Each thread has its own cache.
     template <int dim>
-    class RuleCache
+    class MappedRuleCache
     {
     public:
-      RuleCache(const dealii::Mapping<dim> &mapping)
+      MappedRuleCache(const dealii::Mapping<dim> &mapping)
         : mapping(mapping)
       {}
 
