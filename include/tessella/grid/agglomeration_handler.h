@@ -662,6 +662,11 @@ namespace Tessella
     /// Finds the types of all cells and facets of all processes.
     void
     reduce_types();
+    /// Numbers the degrees of freedom of elements with the given degrees and
+    /// numbers of functions. Collective.
+    void
+    number_dofs(const std::vector<unsigned int> &degrees,
+                const std::vector<unsigned int> &n_functions);
     void
     number_dofs_in_parallel();
     void
