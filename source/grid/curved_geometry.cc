@@ -209,46 +209,18 @@ namespace Tessella
 
       // Lattices of all cell types of a triangulation.
       template <int dim>
-      class Lattices
+      std::vector<Lattice<dim>>
+      make_lattices(const dealii::Triangulation<dim> &triangulation,
+                    const CellShapes<dim>            &shapes,
+                    const unsigned int                degree,
+                    const bool                        on_surface)
       {
-      public:
-        Lattices(const dealii::Triangulation<dim> &triangulation,
-                 const CellShapes<dim>            &shapes,
-                 const unsigned int                degree,
-                 const bool                        on_surface)
-        {
-          for (const Compatibility::ReferenceCell<dim> &type :
-               triangulation.get_reference_cells())
-            lattices.emplace_back(shapes(type), degree, on_surface);
-        }
-
-        unsigned int
-        size() const
-        {
-          return lattices.size();
-        }
-
-        const Lattice<dim> &
-        operator[](const unsigned int i) const
-        {
-          return lattices[i];
-        }
-
-        // Index of the lattice of a cell.
-        unsigned int
-        index(const typename dealii::Triangulation<dim>::active_cell_iterator
-                &cell) const
-        {
-          unsigned int i = 0;
-          if (lattices.size() > 1)
-            while (lattices[i].shape->type != cell->reference_cell())
-              ++i;
-          return i;
-        }
-
-      private:
         std::vector<Lattice<dim>> lattices;
-      };
+        for (const Compatibility::ReferenceCell<dim> &type :
+             triangulation.get_reference_cells())
+          lattices.emplace_back(shapes(type), degree, on_surface);
+        return lattices;
+      }
 
 
 
@@ -258,18 +230,30 @@ namespace Tessella
       class MappedLattices
       {
       public:
-        MappedLattices(const Lattices<dim>        &lattices,
-                       const dealii::Mapping<dim> &mapping)
+        using ActiveCellIterator =
+          typename dealii::Triangulation<dim>::active_cell_iterator;
+
+        MappedLattices(const std::vector<Lattice<dim>> &lattices,
+                       const dealii::Mapping<dim>      &mapping)
           : lattices(lattices)
           , mapping(mapping)
           , mapped(lattices.size())
         {}
 
+        // Index of the lattice of a cell.
+        unsigned int
+        index(const ActiveCellIterator &cell) const
+        {
+          unsigned int i = 0;
+          if (lattices.size() > 1)
+            while (lattices[i].shape->type != cell->reference_cell())
+              ++i;
+          return i;
+        }
+
         // Maps the points of lattice i to a cell.
         const MappedPoints<dim> &
-        reinit(
-          const unsigned int                                               i,
-          const typename dealii::Triangulation<dim>::active_cell_iterator &cell)
+        reinit(const unsigned int i, const ActiveCellIterator &cell)
         {
           if (!mapped[i])
             mapped[i] = std::make_unique<MappedPoints<dim>>(mapping,
@@ -281,7 +265,7 @@ namespace Tessella
         }
 
       private:
-        const Lattices<dim>                            &lattices;
+        const std::vector<Lattice<dim>>                &lattices;
         const dealii::Mapping<dim>                     &mapping;
         std::vector<std::unique_ptr<MappedPoints<dim>>> mapped;
       };
@@ -382,7 +366,8 @@ namespace Tessella
     {
       const std::vector<unsigned int> candidates =
         list_candidates(triangulation, cells, *mapping);
-      const Lattices<dim> lattices(triangulation, shapes, degree, false);
+      const std::vector<Lattice<dim>> lattices =
+        make_lattices(triangulation, shapes, degree, false);
       std::vector<std::vector<std::uint8_t>> faces(lattices.size());
       for (unsigned int i = 0; i < lattices.size(); ++i)
         for (const dealii::Point<dim> &p : lattices[i].points)
@@ -398,7 +383,7 @@ namespace Tessella
           for (std::size_t i = begin; i < end; ++i)
             {
               const unsigned int       c     = candidates[i];
-              const unsigned int       which = lattices.index(cells[c]);
+              const unsigned int       which = mapped.index(cells[c]);
               const Lattice<dim>      &l     = lattices[which];
               const MappedPoints<dim> &map   = mapped.reinit(which, cells[c]);
               const unsigned int       n     = l.shape->n_vertices;
@@ -445,10 +430,8 @@ namespace Tessella
     CurvedGeometry<dim>::measure_curved_cells(
       const dealii::Triangulation<dim> &triangulation)
     {
-      const Lattices<dim> surfaces(triangulation,
-                                   shapes,
-                                   std::max(2 * degree, 6u),
-                                   true);
+      const std::vector<Lattice<dim>> surfaces =
+        make_lattices(triangulation, shapes, std::max(2 * degree, 6u), true);
       dealii::parallel::apply_to_subranges(
         std::size_t(0),
         curved.size(),
@@ -459,7 +442,7 @@ namespace Tessella
             {
               CurvedCell           &result = curved[i];
               const auto           &cell   = cells[result.cell];
-              const unsigned int    which  = surfaces.index(cell);
+              const unsigned int    which  = mapped.index(cell);
               const CellShape<dim> &shape  = *surfaces[which].shape;
               result.box =
                 surface_box(surfaces[which], mapped.reinit(which, cell));

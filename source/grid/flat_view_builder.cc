@@ -19,7 +19,6 @@
 #include "face_search.h"
 #include "facet_records.h"
 #include "periodic_shifts.h"
-#include "subcell_geometry.h"
 
 namespace Tessella
 {
