@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <limits>
 
-#include "agglomeration_checks.h"
 #include "dual_graph.h"
 
 namespace Tessella
@@ -28,7 +27,7 @@ namespace Tessella
       centers.reserve(triangulation.n_active_cells());
       extents.reserve(triangulation.n_active_cells());
       Tensor<1, dim> mesh_lower, mesh_upper;
-      const bool     distributed = is_distributed(triangulation);
+      const bool     distributed = internal::is_distributed(triangulation);
       for (const auto &cell : triangulation.active_cell_iterators())
         {
           if (distributed && !cell->is_locally_owned())
