@@ -48,10 +48,8 @@ namespace Tessella
     // that is distributed over processes.
     template <int dim>
     std::vector<unsigned int>
-    position_in_parallel(
-      const dealii::Triangulation<dim> &triangulation,
-      const std::vector<
-        typename dealii::Triangulation<dim>::active_cell_iterator> &cells)
+    position_in_parallel(const dealii::Triangulation<dim> &triangulation,
+                         const internal::ActiveCells<dim> &cells)
     {
       // The local coarse cells may be in another order than their ids. A
       // process that owns no cells may have a coarse cell without a valid id.

@@ -124,8 +124,7 @@ namespace Tessella
     {
     public:
       using CellIterator = typename dealii::Triangulation<dim>::cell_iterator;
-      using Cells =
-        std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>;
+      using Cells        = internal::ActiveCells<dim>;
 
       ParallelNumbering(const dealii::Triangulation<dim> &triangulation,
                         const Cells                      &cells,

@@ -32,15 +32,11 @@ namespace Tessella
       const internal::CurvedFacet    *facet; // null pointer for a sub-cell
     };
 
-    template <int dim>
-    using Cells =
-      std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>;
-
     // All curved sub-cells, followed by all curved facets.
     template <int dim>
     std::vector<Task<dim>>
     list_tasks(const PolytopicMesh<dim>                 &mesh,
-               const Cells<dim>                         &cells,
+               const internal::ActiveCells<dim>         &cells,
                const std::vector<internal::CurvedFacet> &curved_facets,
                const unsigned int                        mapping_degree,
                const unsigned int                        extra_order)

@@ -5,6 +5,8 @@
 #include <deal.II/base/point.h>
 #include <deal.II/base/tensor.h>
 
+#include <deal.II/grid/tria.h>
+
 #include <tessella/base/compatibility.h>
 #include <tessella/grid/mesh_types.h>
 #include <tessella/portable/geometry.h>
@@ -16,6 +18,10 @@ namespace Tessella
 {
   namespace internal
   {
+    template <int dim>
+    using ActiveCells =
+      std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>;
+
     /// Vertices and faces of a cell type, in the layout of the flat view.
     template <int dim>
     struct CellShape

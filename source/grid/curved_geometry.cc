@@ -117,11 +117,9 @@ namespace Tessella
       // that is not flat.
       template <int dim>
       std::vector<unsigned int>
-      list_candidates(
-        const dealii::Triangulation<dim> &triangulation,
-        const std::vector<
-          typename dealii::Triangulation<dim>::active_cell_iterator> &cells,
-        const dealii::Mapping<dim>                                   &mapping)
+      list_candidates(const dealii::Triangulation<dim> &triangulation,
+                      const ActiveCells<dim>           &cells,
+                      const dealii::Mapping<dim>       &mapping)
       {
         std::vector<unsigned int> candidates;
         if (typeid(mapping) != typeid(dealii::MappingQ<dim>))
@@ -335,10 +333,9 @@ namespace Tessella
     template <int dim>
     CurvedGeometry<dim>::CurvedGeometry(
       const dealii::Triangulation<dim> &triangulation,
-      const std::vector<
-        typename dealii::Triangulation<dim>::active_cell_iterator> &cells,
-      const CellShapes<dim>                                        &shapes,
-      const dealii::Mapping<dim>                                   *mapping)
+      const ActiveCells<dim>           &cells,
+      const CellShapes<dim>            &shapes,
+      const dealii::Mapping<dim>       *mapping)
       : cells(cells)
       , shapes(shapes)
       , mapping(mapping)

@@ -33,12 +33,10 @@ namespace Tessella
     class CurvedGeometry
     {
     public:
-      CurvedGeometry(
-        const dealii::Triangulation<dim> &triangulation,
-        const std::vector<
-          typename dealii::Triangulation<dim>::active_cell_iterator> &cells,
-        const CellShapes<dim>                                        &shapes,
-        const dealii::Mapping<dim>                                   *mapping);
+      CurvedGeometry(const dealii::Triangulation<dim> &triangulation,
+                     const ActiveCells<dim>           &cells,
+                     const CellShapes<dim>            &shapes,
+                     const dealii::Mapping<dim>       *mapping);
 
       bool
       has_vertices() const
@@ -108,11 +106,10 @@ namespace Tessella
       void
       measure_curved_cells(const dealii::Triangulation<dim> &triangulation);
 
-      const std::vector<
-        typename dealii::Triangulation<dim>::active_cell_iterator> &cells;
-      const CellShapes<dim>                                        &shapes;
-      const dealii::Mapping<dim>                                   *mapping;
-      unsigned int                                                  degree;
+      const ActiveCells<dim>     &cells;
+      const CellShapes<dim>      &shapes;
+      const dealii::Mapping<dim> *mapping;
+      unsigned int                degree;
 
       struct CurvedCell
       {

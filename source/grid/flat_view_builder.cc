@@ -96,10 +96,10 @@ namespace Tessella
           typename dealii::Triangulation<dim>::active_cell_iterator;
 
         // See build_flat_view() for the arguments.
-        FlatViewBuilder(const dealii::Triangulation<dim>      &triangulation,
-                        const std::vector<ActiveCellIterator> &cells,
-                        const dealii::Mapping<dim>            *mapping,
-                        const PolytopeNumbering               &numbering)
+        FlatViewBuilder(const dealii::Triangulation<dim> &triangulation,
+                        const ActiveCells<dim>           &cells,
+                        const dealii::Mapping<dim>       *mapping,
+                        const PolytopeNumbering          &numbering)
           : view(count_subcells<dim>(numbering.ids, numbering.n_polytopes))
           , triangulation(triangulation)
           , cells(cells)
@@ -732,13 +732,13 @@ namespace Tessella
         PolytopicMesh<dim>       view;
         std::vector<CurvedFacet> curved_facets;
 
-        const dealii::Triangulation<dim>      &triangulation;
-        const std::vector<ActiveCellIterator> &cells;
-        const std::vector<unsigned int>       &ids;
-        const std::vector<unsigned int>       &position;
-        const std::vector<unsigned int>       &order;
-        const unsigned int                     n_polytopes, n_owned;
-        const CellShapes<dim>                 &shapes;
+        const dealii::Triangulation<dim> &triangulation;
+        const ActiveCells<dim>           &cells;
+        const std::vector<unsigned int>  &ids;
+        const std::vector<unsigned int>  &position;
+        const std::vector<unsigned int>  &order;
+        const unsigned int                n_polytopes, n_owned;
+        const CellShapes<dim>            &shapes;
         // Null pointer if there are several types of cells.
         const CellShape<dim>     *only_shape;
         const CurvedGeometry<dim> curved;
@@ -759,23 +759,20 @@ namespace Tessella
 
     template <int dim>
     FlatView<dim>
-    build_flat_view(
-      const dealii::Triangulation<dim> &triangulation,
-      const std::vector<
-        typename dealii::Triangulation<dim>::active_cell_iterator> &cells,
-      const dealii::Mapping<dim>                                   *mapping,
-      const PolytopeNumbering                                      &numbering)
+    build_flat_view(const dealii::Triangulation<dim> &triangulation,
+                    const ActiveCells<dim>           &cells,
+                    const dealii::Mapping<dim>       *mapping,
+                    const PolytopeNumbering          &numbering)
     {
       return FlatViewBuilder<dim>(triangulation, cells, mapping, numbering)
         .build();
     }
 
-#define INSTANTIATE(dim)                                                   \
-  template FlatView<dim> build_flat_view(                                  \
-    const dealii::Triangulation<dim> &,                                    \
-    const std::vector<dealii::Triangulation<dim>::active_cell_iterator> &, \
-    const dealii::Mapping<dim> *,                                          \
-    const PolytopeNumbering &)
+#define INSTANTIATE(dim)                                                     \
+  template FlatView<dim> build_flat_view(const dealii::Triangulation<dim> &, \
+                                         const ActiveCells<dim> &,           \
+                                         const dealii::Mapping<dim> *,       \
+                                         const PolytopeNumbering &)
 
     INSTANTIATE(2);
     INSTANTIATE(3);

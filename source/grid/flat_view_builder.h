@@ -10,6 +10,8 @@
 
 #include <vector>
 
+#include "cell_shapes.h"
+
 namespace Tessella
 {
   namespace internal
@@ -41,12 +43,10 @@ namespace Tessella
 
     template <int dim>
     FlatView<dim>
-    build_flat_view(
-      const dealii::Triangulation<dim> &triangulation,
-      const std::vector<
-        typename dealii::Triangulation<dim>::active_cell_iterator> &cells,
-      const dealii::Mapping<dim>                                   *mapping,
-      const PolytopeNumbering                                      &numbering);
+    build_flat_view(const dealii::Triangulation<dim> &triangulation,
+                    const ActiveCells<dim>           &cells,
+                    const dealii::Mapping<dim>       *mapping,
+                    const PolytopeNumbering          &numbering);
   } // namespace internal
 } // namespace Tessella
 
