@@ -26,6 +26,7 @@
 #include "cell_id_files.h"
 #include "cell_items.h"
 #include "dual_graph.h"
+#include "ghost_exchange.h"
 
 namespace Tessella
 {
@@ -81,17 +82,12 @@ namespace Tessella
       {
         if (!is_distributed(triangulation))
           return n_polytopes;
-        std::uint64_t n_own = 0, before = 0;
+        std::uint64_t n_own = 0;
         for (const auto &cell : triangulation.active_cell_iterators())
           n_own += cell->is_locally_owned();
-        const std::uint64_t n_all = triangulation.n_global_active_cells();
-#ifdef DEAL_II_WITH_MPI
-        const MPI_Comm communicator =
-          Compatibility::get_communicator(triangulation);
-        MPI_Exscan(&n_own, &before, 1, MPI_UINT64_T, MPI_SUM, communicator);
-        if (internal::this_process(communicator) == 0)
-          before = 0;
-#endif
+        const std::uint64_t n_all  = triangulation.n_global_active_cells();
+        const std::uint64_t before = internal::sum_of_lower_processes(
+          n_own, Compatibility::get_communicator(triangulation));
         const std::uint64_t share =
           (before + n_own) * n_polytopes / n_all - before * n_polytopes / n_all;
         return static_cast<unsigned int>(

@@ -70,25 +70,6 @@ namespace Tessella
 
   namespace
   {
-    // Sum of a number over all processes of lower rank. Collective.
-    std::uint64_t
-    sum_of_lower_processes(const std::uint64_t number,
-                           const MPI_Comm      communicator)
-    {
-      std::uint64_t sum = 0;
-#ifdef DEAL_II_WITH_MPI
-      MPI_Exscan(&number, &sum, 1, MPI_UINT64_T, MPI_SUM, communicator);
-      if (internal::this_process(communicator) == 0)
-        sum = 0;
-#else
-      (void)number;
-      (void)communicator;
-#endif
-      return sum;
-    }
-
-
-
     void
     sort_and_unify(std::vector<unsigned int> &list)
     {
@@ -396,8 +377,8 @@ namespace Tessella
                 ExcUserInput("There are " + std::to_string(n_all) +
                              " polytopes on all processes together, more than "
                              "can be counted with 32 bits."));
-    first_global_polytope =
-      static_cast<unsigned int>(sum_of_lower_processes(n_own, communicator));
+    first_global_polytope = static_cast<unsigned int>(
+      internal::sum_of_lower_processes(n_own, communicator));
     n_all_polytopes = static_cast<unsigned int>(n_all);
 
     Tessella::on_all_processes(communicator,
@@ -473,7 +454,7 @@ namespace Tessella
     const MPI_Comm      communicator = get_communicator();
     const unsigned int  n_own        = n_polytopes();
     const std::uint64_t n_own_dofs   = mesh.dof_offset[n_own];
-    first_own_dof = sum_of_lower_processes(n_own_dofs, communicator);
+    first_own_dof = internal::sum_of_lower_processes(n_own_dofs, communicator);
     n_all_dofs    = dealii::Utilities::MPI::sum(n_own_dofs, communicator);
     std::vector<std::uint64_t> first(mesh.n_polytopes());
     for (unsigned int k = 0; k < n_own; ++k)
