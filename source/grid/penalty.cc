@@ -422,6 +422,36 @@ namespace Tessella
       const double             *summit = nullptr; // null pointer: not known
       double                    target[dim];
     };
+
+
+
+    // Penalty factors of one polytope of degree p by PenaltyFormula::
+    // bounding_box.
+    template <int dim>
+    void
+    bounding_box_factors(PolytopicMesh<dim> &mesh,
+                         const unsigned int  polytope,
+                         const double        p)
+    {
+      const double *box = &mesh.box[2 * dim * polytope];
+      for (unsigned int e = mesh.polytope_interface_offset[polytope];
+           e < mesh.polytope_interface_offset[polytope + 1];
+           ++e)
+        {
+          const unsigned int interface = mesh.polytope_interface[e] / 2;
+          const unsigned int side      = mesh.polytope_interface[e] % 2;
+          for (unsigned int f = mesh.facet_offset[interface];
+               f < mesh.facet_offset[interface + 1];
+               ++f)
+            {
+              double extent = 0;
+              for (int d = 0; d < dim; ++d)
+                extent += std::abs(mesh.facet_normal[f * dim + d]) *
+                          (box[dim + d] - box[d]);
+              mesh.penalty_factor[2 * f + side] = p * p / extent;
+            }
+        }
+    }
   } // namespace
 
 
@@ -441,24 +471,7 @@ namespace Tessella
 
       if (formula == PenaltyFormula::bounding_box)
         {
-          const double *box = &mesh.box[2 * dim * k];
-          for (unsigned int e = mesh.polytope_interface_offset[k];
-               e < mesh.polytope_interface_offset[k + 1];
-               ++e)
-            {
-              const unsigned int interface = mesh.polytope_interface[e] / 2;
-              const unsigned int side      = mesh.polytope_interface[e] % 2;
-              for (unsigned int f = mesh.facet_offset[interface];
-                   f < mesh.facet_offset[interface + 1];
-                   ++f)
-                {
-                  double extent = 0;
-                  for (int d = 0; d < dim; ++d)
-                    extent += std::abs(mesh.facet_normal[f * dim + d]) *
-                              (box[dim + d] - box[d]);
-                  mesh.penalty_factor[2 * f + side] = p * p / extent;
-                }
-            }
+          bounding_box_factors(mesh, k, p);
           return;
         }
 
