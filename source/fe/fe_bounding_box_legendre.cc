@@ -327,19 +327,17 @@ namespace Tessella
       internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
         &output)
     {
+      const auto scale = [factor](auto &table) {
+        for (unsigned int i = 0; i < table.size(0); ++i)
+          for (unsigned int q = 0; q < table.size(1); ++q)
+            table[i][q] *= factor;
+      };
       if (flags & update_gradients)
-        for (unsigned int i = 0; i < output.shape_gradients.size(0); ++i)
-          for (unsigned int q = 0; q < output.shape_gradients.size(1); ++q)
-            output.shape_gradients[i][q] *= factor;
+        scale(output.shape_gradients);
       if (flags & update_hessians)
-        for (unsigned int i = 0; i < output.shape_hessians.size(0); ++i)
-          for (unsigned int q = 0; q < output.shape_hessians.size(1); ++q)
-            output.shape_hessians[i][q] *= factor;
+        scale(output.shape_hessians);
       if (flags & update_3rd_derivatives)
-        for (unsigned int i = 0; i < output.shape_3rd_derivatives.size(0); ++i)
-          for (unsigned int q = 0; q < output.shape_3rd_derivatives.size(1);
-               ++q)
-            output.shape_3rd_derivatives[i][q] *= factor;
+        scale(output.shape_3rd_derivatives);
     }
   } // namespace
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
-#include <deal.II/base/point.h>
-#include <deal.II/base/tensor.h>
 #include <deal.II/base/utilities.h>
 
 #include <deal.II/distributed/fully_distributed_tria.h>
-#include <deal.II/distributed/tria_base.h>
 #include <deal.II/grid/tria.h>
 #include <deal.II/grid/tria_accessor.h>
 #include <deal.II/grid/tria_description.h>
@@ -20,7 +17,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
@@ -28,7 +24,9 @@
 
 #include "../base/collective.h"
 #include "cell_id_files.h"
+#include "cell_items.h"
 #include "dual_graph.h"
+#include "ghost_exchange.h"
 
 namespace Tessella
 {
@@ -37,23 +35,10 @@ namespace Tessella
     namespace
     {
       using dealii::ExcMessage;
-      using dealii::Point;
-      using dealii::Tensor;
       using dealii::Triangulation;
+      using internal::is_distributed;
 
       constexpr unsigned int unset = std::numeric_limits<unsigned int>::max();
-
-      template <int dim>
-      bool
-      is_distributed(const Triangulation<dim> &triangulation)
-      {
-        return dynamic_cast<const dealii::parallel::TriangulationBase<dim> *>(
-                 &triangulation) != nullptr &&
-               internal::n_processes(
-                 Compatibility::get_communicator(triangulation)) > 1;
-      }
-
-
 
       /// Converts ids of the cells that this process owns, in the order of
       /// these cells, to ids of all active cells.
@@ -97,17 +82,12 @@ namespace Tessella
       {
         if (!is_distributed(triangulation))
           return n_polytopes;
-        std::uint64_t n_own = 0, before = 0;
+        std::uint64_t n_own = 0;
         for (const auto &cell : triangulation.active_cell_iterators())
           n_own += cell->is_locally_owned();
-        const std::uint64_t n_all = triangulation.n_global_active_cells();
-#ifdef DEAL_II_WITH_MPI
-        const MPI_Comm communicator =
-          Compatibility::get_communicator(triangulation);
-        MPI_Exscan(&n_own, &before, 1, MPI_UINT64_T, MPI_SUM, communicator);
-        if (internal::this_process(communicator) == 0)
-          before = 0;
-#endif
+        const std::uint64_t n_all  = triangulation.n_global_active_cells();
+        const std::uint64_t before = internal::sum_of_lower_processes(
+          n_own, Compatibility::get_communicator(triangulation));
         const std::uint64_t share =
           (before + n_own) * n_polytopes / n_all - before * n_polytopes / n_all;
         return static_cast<unsigned int>(
@@ -150,6 +130,16 @@ namespace Tessella
 
 
       template <int dim>
+      constexpr unsigned int
+      default_n_children()
+      {
+        return 1u << dim;
+      }
+
+
+
+      /// Throws unless there is one entry per active cell.
+      template <int dim>
       void
       check_n_ids(const Triangulation<dim> &triangulation,
                   const std::size_t         n_ids,
@@ -162,271 +152,6 @@ namespace Tessella
                                std::to_string(triangulation.n_active_cells()) +
                                " active cells: one entry per active cell is "
                                "needed, in the order of active_cell_index."));
-      }
-
-
-
-      /// Cell or group of cells, as an item that is sorted by its centre.
-      template <int dim>
-      struct Item
-      {
-        /// Centre, in units of 2^-40 times the largest extent of the mesh.
-        /// Integers make coordinates equal that differ by rounding only, so
-        /// that rounding does not decide which cell is cut off a row of cells.
-        std::array<std::uint64_t, dim> center;
-        /// Edge lengths of the bounding box, in the same units.
-        std::array<float, dim> extent;
-        unsigned int           index;
-      };
-
-      constexpr unsigned int center_bits = 40;
-
-      /// Centres (means of the vertices) and bounding boxes of the active
-      /// cells that this process owns.
-      template <int dim>
-      std::vector<Item<dim>>
-      cells_as_items(const Triangulation<dim> &triangulation)
-      {
-        std::vector<Point<dim>>     centers;
-        std::vector<Tensor<1, dim>> extents;
-        centers.reserve(triangulation.n_active_cells());
-        extents.reserve(triangulation.n_active_cells());
-        Tensor<1, dim> mesh_lower, mesh_upper;
-        const bool     distributed = is_distributed(triangulation);
-        for (const auto &cell : triangulation.active_cell_iterators())
-          {
-            if (distributed && !cell->is_locally_owned())
-              continue;
-            Point<dim>         center = cell->vertex(0);
-            Tensor<1, dim>     lower = center, upper = center;
-            const unsigned int n_vertices = cell->n_vertices();
-            for (unsigned int v = 1; v < n_vertices; ++v)
-              {
-                const Point<dim> &p = cell->vertex(v);
-                for (unsigned int d = 0; d < dim; ++d)
-                  {
-                    center[d] += p[d];
-                    lower[d] = std::min(lower[d], p[d]);
-                    upper[d] = std::max(upper[d], p[d]);
-                  }
-              }
-            center /= n_vertices;
-            if (centers.empty())
-              mesh_lower = mesh_upper = center;
-            for (unsigned int d = 0; d < dim; ++d)
-              {
-                mesh_lower[d] = std::min(mesh_lower[d], center[d]);
-                mesh_upper[d] = std::max(mesh_upper[d], center[d]);
-              }
-            centers.push_back(center);
-            extents.push_back(upper - lower);
-          }
-
-        double size = 0;
-        for (unsigned int d = 0; d < dim; ++d)
-          size = std::max(size, mesh_upper[d] - mesh_lower[d]);
-        const double scaling =
-          size > 0. ? double((std::uint64_t(1) << center_bits) - 1) / size : 0.;
-        std::vector<Item<dim>> items(centers.size());
-        for (unsigned int i = 0; i < items.size(); ++i)
-          {
-            items[i].index = i;
-            for (unsigned int d = 0; d < dim; ++d)
-              {
-                items[i].center[d] = static_cast<std::uint64_t>(
-                  std::floor((centers[i][d] - mesh_lower[d]) * scaling + 0.5));
-                items[i].extent[d] =
-                  static_cast<float>(extents[i][d] * scaling);
-              }
-          }
-        return items;
-      }
-
-
-
-      /// Groups of cells as items: the centre is the mean of the centres of the
-      /// cells. @p ids are without gaps; @p cells are in the order of the ids.
-      template <int dim>
-      std::vector<Item<dim>>
-      groups_as_items(const std::vector<Item<dim>>    &cells,
-                      const std::vector<unsigned int> &ids,
-                      const unsigned int               n_groups)
-      {
-        struct Box
-        {
-          double        lower = std::numeric_limits<double>::max();
-          double        upper = -std::numeric_limits<double>::max();
-          std::uint64_t sum   = 0;
-        };
-        std::vector<std::array<Box, dim>> boxes(n_groups);
-        std::vector<unsigned int>         n_members(n_groups, 0);
-        for (std::size_t i = 0; i < ids.size(); ++i)
-          {
-            ++n_members[ids[i]];
-            for (unsigned int d = 0; d < dim; ++d)
-              {
-                Box         &box = boxes[ids[i]][d];
-                const double x   = static_cast<double>(cells[i].center[d]);
-                const double h   = 0.5 * cells[i].extent[d];
-                box.lower        = std::min(box.lower, x - h);
-                box.upper        = std::max(box.upper, x + h);
-                // Dropping four bits lets sums over 2^28 cells fit.
-                box.sum += cells[i].center[d] >> 4;
-              }
-          }
-        std::vector<Item<dim>> items(n_groups);
-        for (unsigned int group = 0; group < n_groups; ++group)
-          {
-            items[group].index = group;
-            for (unsigned int d = 0; d < dim; ++d)
-              {
-                const Box &box = boxes[group][d];
-                items[group].center[d] =
-                  ((box.sum + n_members[group] / 2) / n_members[group]) << 4;
-                items[group].extent[d] =
-                  static_cast<float>(box.upper - box.lower);
-              }
-          }
-        return items;
-      }
-
-
-
-      /// Number of slabs into which to cut a set that is to be divided into @p
-      /// n_parts parts. @p aspect_ratio is the ratio of its longest edge to the
-      /// second longest.
-      unsigned int
-      n_slabs(const unsigned int n_parts, const double aspect_ratio)
-      {
-        // Slabs with equal numbers of parts keep the rows of structured meshes
-        // together. More than two slabs are good only if each can be cut again
-        // in the other directions, or if the set is long enough.
-        for (const unsigned int divisor : {2u, 3u, 5u, 7u})
-          if (n_parts % divisor == 0 &&
-              (divisor == 2 || n_parts / divisor >= divisor ||
-               aspect_ratio >= 0.75 * divisor))
-            return divisor;
-        return 2;
-      }
-
-
-
-      /// Cuts the items [begin, end) into the parts first_part .. first_part +
-      /// n_parts - 1 of nearly equal size.
-      template <int dim>
-      void
-      tile(const typename std::vector<Item<dim>>::iterator begin,
-           const typename std::vector<Item<dim>>::iterator end,
-           const unsigned int                              first_part,
-           const unsigned int                              n_parts,
-           std::vector<unsigned int>                      &parts)
-      {
-        if (n_parts == 1)
-          {
-            for (auto item = begin; item != end; ++item)
-              parts[item->index] = first_part;
-            return;
-          }
-
-        // Longest edge of the bounding box; the first one if several are
-        // equally long.
-        unsigned int direction = 0;
-        double       longest = -1., second = -1.;
-        for (unsigned int d = 0; d < dim; ++d)
-          {
-            double lower = std::numeric_limits<double>::max();
-            double upper = -lower;
-            for (auto item = begin; item != end; ++item)
-              {
-                const double x = static_cast<double>(item->center[d]);
-                const double h = 0.5 * item->extent[d];
-                lower          = std::min(lower, x - h);
-                upper          = std::max(upper, x + h);
-              }
-            const double length = upper - lower;
-            if (length > 1.00001 * longest)
-              {
-                second    = longest;
-                longest   = length;
-                direction = d;
-              }
-            else
-              second = std::max(second, length);
-          }
-
-        // Ties are broken by the other coordinates and finally by the index.
-        // The order is total, so that the parts do not depend on the
-        // implementation of nth_element.
-        const auto before = [direction](const Item<dim> &a,
-                                        const Item<dim> &b) {
-          if (a.center[direction] != b.center[direction])
-            return a.center[direction] < b.center[direction];
-          if (a.center != b.center)
-            return a.center < b.center;
-          return a.index < b.index;
-        };
-
-        const unsigned int slabs =
-          n_slabs(n_parts, second > 0. ? longest / second : n_parts);
-        const std::uint64_t n_items    = end - begin;
-        auto                slab_begin = begin;
-        for (std::uint64_t slab = 0; slab < slabs; ++slab)
-          {
-            const std::uint64_t part_begin = slab * n_parts / slabs;
-            const std::uint64_t part_end   = (slab + 1) * n_parts / slabs;
-            const auto          slab_end = begin + part_end * n_items / n_parts;
-            if (slab_end != end)
-              std::nth_element(slab_begin, slab_end, end, before);
-            tile<dim>(slab_begin,
-                      slab_end,
-                      first_part + part_begin,
-                      part_end - part_begin,
-                      parts);
-            slab_begin = slab_end;
-          }
-      }
-
-
-
-      /// Part of each item, by the index of the item.
-      template <int dim>
-      std::vector<unsigned int>
-      tile(std::vector<Item<dim>> items, const unsigned int n_parts)
-      {
-        std::vector<unsigned int> parts(items.size());
-        tile<dim>(items.begin(), items.end(), 0, n_parts, parts);
-        return parts;
-      }
-
-
-
-      /// Replaces ids by those of the next coarser level; returns the number
-      /// of groups.
-      template <int dim>
-      unsigned int
-      coarsen(const std::vector<Item<dim>> &cells,
-              std::vector<unsigned int>    &ids,
-              const unsigned int            n_groups,
-              const unsigned int            n_children)
-      {
-        if (n_groups <= 1)
-          return n_groups;
-        const unsigned int n_parts =
-          n_groups / n_children + (n_groups % n_children != 0);
-        const std::vector<unsigned int> parts =
-          tile(groups_as_items(cells, ids, n_groups), n_parts);
-        for (unsigned int &id : ids)
-          id = parts[id];
-        return internal::renumber(ids);
-      }
-
-
-
-      template <int dim>
-      constexpr unsigned int
-      default_n_children()
-      {
-        return 1u << dim;
       }
 
 
@@ -451,6 +176,17 @@ namespace Tessella
 
 
 
+      template <typename CellIterator>
+      CellIterator
+      ancestor_on_level(CellIterator cell, const int level)
+      {
+        while (cell->level() > level)
+          cell = cell->parent();
+        return cell;
+      }
+
+
+
       /// Ids of the ancestors of all active cells. level_of_ancestor(level of
       /// the cell) returns the level of the ancestor.
       template <int dim, typename LevelFunction>
@@ -465,10 +201,10 @@ namespace Tessella
         unsigned int n_ids = 0;
         for (const auto &cell : triangulation.active_cell_iterators())
           {
-            typename Triangulation<dim>::cell_iterator ancestor = cell;
-            const int level = level_of_ancestor(cell->level());
-            while (ancestor->level() > level)
-              ancestor = ancestor->parent();
+            const auto ancestor =
+              ancestor_on_level(typename Triangulation<dim>::cell_iterator(
+                                  cell),
+                                level_of_ancestor(cell->level()));
             auto &level_ids = ids_of_level[ancestor->level()];
             if (level_ids.empty())
               level_ids.assign(triangulation.n_raw_cells(ancestor->level()),
@@ -480,6 +216,9 @@ namespace Tessella
           }
         return ids;
       }
+
+
+
       /// Throws on all processes if an ancestor that ancestor_ids() turns into
       /// a polytope has cells on several processes.
       template <int dim, typename LevelFunction>
@@ -510,10 +249,10 @@ namespace Tessella
         for (const auto &active : triangulation.active_cell_iterators())
           if (active->is_locally_owned())
             {
-              typename Triangulation<dim>::cell_iterator ancestor = active;
-              const int level = level_of_ancestor(active->level());
-              while (ancestor->level() > level)
-                ancestor = ancestor->parent();
+              const auto ancestor =
+                ancestor_on_level(typename Triangulation<dim>::cell_iterator(
+                                    active),
+                                  level_of_ancestor(active->level()));
               // Ancestors of cells of different levels are distinct.
               if (ancestor != active &&
                   foreign[ancestor->level()][ancestor->index()])
@@ -748,6 +487,52 @@ namespace Tessella
                                                               : hypercube);
         return costs;
       }
+
+
+
+      // Graph of polytopes that share a face. The weight of a polytope is the
+      // sum of the costs of its cells, scaled to fit 32 bits.
+      template <int dim>
+      internal::DualGraph
+      polytope_graph(const Triangulation<dim>        &serial,
+                     const std::vector<unsigned int> &ids,
+                     const unsigned int               n_polytopes,
+                     const std::vector<unsigned int> &costs,
+                     std::vector<unsigned int>       &weights)
+      {
+        const internal::DualGraph cells =
+          internal::make_dual_graph(serial, false);
+        std::vector<std::pair<unsigned int, unsigned int>> edges;
+        std::vector<std::uint64_t>                         sums(n_polytopes, 0);
+        for (unsigned int c = 0; c < cells.n_cells(); ++c)
+          {
+            sums[ids[c]] += costs[c];
+            for (std::size_t e = cells.offsets[c]; e < cells.offsets[c + 1];
+                 ++e)
+              if (ids[cells.neighbors[e]] != ids[c])
+                edges.emplace_back(ids[c], ids[cells.neighbors[e]]);
+          }
+        std::sort(edges.begin(), edges.end());
+        edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+        internal::DualGraph polytopes;
+        polytopes.offsets.assign(n_polytopes + 1, 0);
+        for (const auto &edge : edges)
+          {
+            ++polytopes.offsets[edge.first + 1];
+            polytopes.neighbors.push_back(edge.second);
+          }
+        std::partial_sum(polytopes.offsets.begin(),
+                         polytopes.offsets.end(),
+                         polytopes.offsets.begin());
+        weights.resize(n_polytopes);
+        const std::uint64_t largest =
+          *std::max_element(sums.begin(), sums.end());
+        const std::uint64_t scale = 1 + largest / (unset / 2);
+        for (unsigned int k = 0; k < n_polytopes; ++k)
+          weights[k] = static_cast<unsigned int>(
+            std::max<std::uint64_t>(1, sums[k] / scale));
+        return polytopes;
+      }
     } // namespace
 
 
@@ -771,35 +556,9 @@ namespace Tessella
       const std::vector<unsigned int> costs =
         weights.empty() ? quadrature_costs(serial) : weights;
 
-      // ---- graph of the polytopes
-      const internal::DualGraph cells =
-        internal::make_dual_graph(serial, false);
-      std::vector<std::pair<unsigned int, unsigned int>> edges;
-      std::vector<std::uint64_t>                         sums(n_polytopes, 0);
-      for (unsigned int c = 0; c < cells.n_cells(); ++c)
-        {
-          sums[ids[c]] += costs[c];
-          for (std::size_t e = cells.offsets[c]; e < cells.offsets[c + 1]; ++e)
-            if (ids[cells.neighbors[e]] != ids[c])
-              edges.emplace_back(ids[c], ids[cells.neighbors[e]]);
-        }
-      std::sort(edges.begin(), edges.end());
-      edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
-      internal::DualGraph polytopes;
-      polytopes.offsets.assign(n_polytopes + 1, 0);
-      for (const auto &edge : edges)
-        {
-          ++polytopes.offsets[edge.first + 1];
-          polytopes.neighbors.push_back(edge.second);
-        }
-      for (unsigned int k = 0; k < n_polytopes; ++k)
-        polytopes.offsets[k + 1] += polytopes.offsets[k];
-      std::vector<unsigned int> polytope_weights(n_polytopes);
-      const std::uint64_t largest = *std::max_element(sums.begin(), sums.end());
-      const std::uint64_t scale   = 1 + largest / (unset / 2);
-      for (unsigned int k = 0; k < n_polytopes; ++k)
-        polytope_weights[k] = static_cast<unsigned int>(
-          std::max<std::uint64_t>(1, sums[k] / scale));
+      std::vector<unsigned int> polytope_weights;
+      const internal::DualGraph polytopes =
+        polytope_graph(serial, ids, n_polytopes, costs, polytope_weights);
       const unsigned int              n_used = std::min(n_parts, n_polytopes);
       const std::vector<unsigned int> owners =
         n_used > 1
@@ -936,12 +695,10 @@ namespace Tessella
         std::vector<unsigned int> ids;
         ids.reserve(triangulation.n_active_cells());
         for (const auto &cell : triangulation.active_cell_iterators())
-          {
-            typename Triangulation<dim>::cell_iterator ancestor = cell;
-            while (ancestor->level() > 0)
-              ancestor = ancestor->parent();
-            ids.push_back(file_ids[ancestor->index()]);
-          }
+          ids.push_back(
+            file_ids[ancestor_on_level(
+                       typename Triangulation<dim>::cell_iterator(cell), 0)
+                       ->index()]);
         internal::renumber(ids);
         return ids;
       };

@@ -2,7 +2,6 @@
 #include <deal.II/base/mpi.h>
 
 #include <deal.II/distributed/tria_base.h>
-#include <deal.II/fe/mapping_q1.h>
 #include <deal.II/lac/block_sparsity_pattern.h>
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 #include <deal.II/lac/sparsity_pattern.h>
@@ -19,309 +18,87 @@
 #endif
 
 #include <algorithm>
-#include <cmath>
+#include <cstdint>
 #include <cstdlib>
-#include <functional>
 #include <limits>
+#include <string>
 #include <type_traits>
-#include <unordered_map>
+#include <utility>
 
 #include "../base/collective.h"
 #include "ghost_exchange.h"
 
 namespace Tessella
 {
-  // ---- PolytopeAccessor
-
   namespace
   {
-    // Entry of polytope_interface for face f of a polytope, which holds the
-    // interface and its side.
-    template <int dim>
-    unsigned int
-    interface_and_side(const PolytopicMesh<dim> &mesh,
-                       const unsigned int        polytope,
-                       const unsigned int        f)
+    // What the numbering of degrees of freedom needs to know about a collection
+    // of elements.
+    struct CollectionFacts
     {
-      AssertIndexRange(polytope, mesh.n_polytopes());
-      AssertIndexRange(f,
-                       mesh.polytope_interface_offset[polytope + 1] -
-                         mesh.polytope_interface_offset[polytope]);
-      return mesh
-        .polytope_interface[mesh.polytope_interface_offset[polytope] + f];
+      std::vector<unsigned int> degrees, n_functions; // per element
+      unsigned int              n_components = 0;
+      PolynomialSpaceType       space = PolynomialSpaceType::total_degree;
+    };
+
+    // Base element of an element for polytopes; throws if it is another one.
+    template <int dim>
+    const FE_BoundingBoxLegendre<dim> &
+    legendre_base(const dealii::FiniteElement<dim> &fe)
+    {
+      AssertThrow(fe.n_base_elements() == 1,
+                  ExcUserInput("The system " + fe.get_name() +
+                               " has several base elements; polytopes take "
+                               "copies of one FE_BoundingBoxLegendre."));
+      const auto *base =
+        dynamic_cast<const FE_BoundingBoxLegendre<dim> *>(&fe.base_element(0));
+      AssertThrow(base != nullptr,
+                  ExcUserInput("Polytopes need the element "
+                               "FE_BoundingBoxLegendre or an FESystem of "
+                               "copies of it, but " +
+                               fe.get_name() + " was given."));
+      AssertThrow(base->degree <= Legendre::max_degree,
+                  ExcUserInput("Polynomial degrees go from 0 to " +
+                               std::to_string(Legendre::max_degree) +
+                               ", but the degree is " +
+                               std::to_string(base->degree) + "."));
+      return *base;
+    }
+
+    template <int dim>
+    CollectionFacts
+    examine_collection(const dealii::hp::FECollection<dim> &collection)
+    {
+      CollectionFacts facts;
+      facts.n_components = collection[0].n_components();
+      for (unsigned int i = 0; i < collection.size(); ++i)
+        {
+          const dealii::FiniteElement<dim>  &fe   = collection[i];
+          const FE_BoundingBoxLegendre<dim> &base = legendre_base(fe);
+          if (i == 0)
+            facts.space = base.polynomial_space();
+          AssertThrow(fe.n_components() == facts.n_components,
+                      ExcUserInput("All elements of a collection must have the "
+                                   "same number of components, but there are "
+                                   "some with " +
+                                   std::to_string(facts.n_components) +
+                                   " and some with " +
+                                   std::to_string(fe.n_components()) + "."));
+          AssertThrow(base.polynomial_space() == facts.space,
+                      ExcUserInput(
+                        "All elements of a collection must use the same kind "
+                        "of polynomial space, total degree or tensor "
+                        "product."));
+          facts.degrees.push_back(base.degree);
+          facts.n_functions.push_back(
+            Legendre::n_functions(dim,
+                                  base.degree,
+                                  facts.space ==
+                                    PolynomialSpaceType::tensor_product));
+        }
+      return facts;
     }
   } // namespace
-
-  template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::global_index() const
-  {
-    return handler->global_polytope_index(present_index);
-  }
-
-  template <int dim>
-  bool
-  PolytopeAccessor<dim>::is_locally_owned() const
-  {
-    return present_index < handler->n_polytopes();
-  }
-
-  template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::n_faces() const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    return mesh.polytope_interface_offset[present_index + 1] -
-           mesh.polytope_interface_offset[present_index];
-  }
-
-  template <int dim>
-  bool
-  PolytopeAccessor<dim>::at_boundary(const unsigned int f) const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    return mesh
-             .interface_boundary_id[interface_and_side(mesh, present_index, f) /
-                                    2] != invalid_index;
-  }
-
-  template <int dim>
-  dealii::types::boundary_id
-  PolytopeAccessor<dim>::boundary_id(const unsigned int f) const
-  {
-    Assert(at_boundary(f),
-           dealii::ExcMessage("This face is not at the boundary."));
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    return mesh
-      .interface_boundary_id[interface_and_side(mesh, present_index, f) / 2];
-  }
-
-  template <int dim>
-  PolytopeIterator<dim>
-  PolytopeAccessor<dim>::neighbor(const unsigned int f) const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    return PolytopeIterator<dim>(
-      *handler, mesh.neighbor(interface_and_side(mesh, present_index, f)));
-  }
-
-  template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::neighbor_of_agglomerated_neighbor(
-    const unsigned int f) const
-  {
-    Assert(!at_boundary(f),
-           dealii::ExcMessage("This face is at the boundary."));
-    const PolytopicMesh<dim> &mesh  = handler->polytopic_mesh();
-    const unsigned int        other = neighbor(f).index();
-    const unsigned int entry = interface_and_side(mesh, present_index, f) ^ 1u;
-    const auto         begin =
-      mesh.polytope_interface.begin() + mesh.polytope_interface_offset[other];
-    const auto end = mesh.polytope_interface.begin() +
-                     mesh.polytope_interface_offset[other + 1];
-    const auto found = std::find(begin, end, entry);
-    Assert(found != end, dealii::ExcInternalError());
-    return static_cast<unsigned int>(found - begin);
-  }
-
-  template <int dim>
-  double
-  PolytopeAccessor<dim>::measure() const
-  {
-    AssertIndexRange(present_index, handler->polytopic_mesh().n_polytopes());
-    return handler->polytopic_mesh().measure[present_index];
-  }
-
-  template <int dim>
-  double
-  PolytopeAccessor<dim>::volume() const
-  {
-    return measure();
-  }
-
-  template <int dim>
-  double
-  PolytopeAccessor<dim>::diameter() const
-  {
-    const double *box =
-      handler->polytopic_mesh().box.data() + 2 * dim * present_index;
-    double square = 0.;
-    for (int d = 0; d < dim; ++d)
-      square += (box[dim + d] - box[d]) * (box[dim + d] - box[d]);
-    return std::sqrt(square);
-  }
-
-  template <int dim>
-  dealii::BoundingBox<dim>
-  PolytopeAccessor<dim>::bounding_box() const
-  {
-    return handler->bounding_box(present_index);
-  }
-
-  template <int dim>
-  dealii::BoundingBox<dim>
-  PolytopeAccessor<dim>::get_bounding_box() const
-  {
-    return bounding_box();
-  }
-
-  template <int dim>
-  dealii::CellId
-  PolytopeAccessor<dim>::id() const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    AssertIndexRange(present_index, mesh.n_polytopes());
-    if (!is_locally_owned())
-      return handler
-        ->ghost_first_cells[present_index - mesh.n_owned_polytopes()];
-    return handler
-      ->active_cell(mesh.subcell_cell[mesh.subcell_offset[present_index]])
-      ->id();
-  }
-
-  template <int dim>
-  dealii::types::subdomain_id
-  PolytopeAccessor<dim>::subdomain_id() const
-  {
-    // All known cells of a ghost polytope belong to its owner.
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    AssertIndexRange(present_index, mesh.n_polytopes());
-    return handler
-      ->active_cell(mesh.subcell_cell[mesh.subcell_offset[present_index]])
-      ->subdomain_id();
-  }
-
-  template <int dim>
-  std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>
-  PolytopeAccessor<dim>::get_agglomerate() const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    std::vector<typename dealii::Triangulation<dim>::active_cell_iterator>
-      result;
-    result.reserve(n_background_cells());
-    for (unsigned int s = mesh.subcell_offset[present_index];
-         s < mesh.subcell_offset[present_index + 1];
-         ++s)
-      result.push_back(handler->active_cell(mesh.subcell_cell[s]));
-    return result;
-  }
-
-  template <int dim>
-  std::vector<typename dealii::Triangulation<dim>::active_face_iterator>
-  PolytopeAccessor<dim>::polytope_boundary() const
-  {
-    AssertThrow(is_locally_owned(),
-                ExcUserInput("polytope_boundary() is known to the process that "
-                             "owns the polytope only: ask for it where "
-                             "is_locally_owned() is true."));
-    // Faces that two cells of the polytope share lie inside of it.
-    using FaceIterator = typename dealii::Triangulation<dim>::face_iterator;
-    std::vector<FaceIterator>                       faces;
-    std::unordered_map<int, unsigned char>          n_cells;
-    const std::function<void(const FaceIterator &)> add =
-      [&](const FaceIterator &face) {
-        if (face->has_children())
-          for (unsigned int c = 0; c < face->n_children(); ++c)
-            add(face->child(c));
-        else if (++n_cells[face->index()] == 1)
-          faces.push_back(face);
-      };
-    for (const auto &cell : get_agglomerate())
-      for (const unsigned int f : cell->face_indices())
-        add(cell->face(f));
-    std::vector<typename dealii::Triangulation<dim>::active_face_iterator>
-      result;
-    for (const FaceIterator &face : faces)
-      if (n_cells[face->index()] == 1)
-        result.emplace_back(face);
-    return result;
-  }
-
-  template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::n_background_cells() const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    return mesh.subcell_offset[present_index + 1] -
-           mesh.subcell_offset[present_index];
-  }
-
-  template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::degree() const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    Assert(!mesh.degree.empty(),
-           dealii::ExcMessage("Call distribute_dofs() first."));
-    return mesh.degree[present_index];
-  }
-
-  template <int dim>
-  const dealii::FiniteElement<dim> &
-  PolytopeAccessor<dim>::get_fe() const
-  {
-    return handler->get_fe(active_fe_index());
-  }
-
-  template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::active_fe_index() const
-  {
-    return handler->active_fe_index(present_index);
-  }
-
-  template <int dim>
-  void
-  PolytopeAccessor<dim>::set_active_fe_index(const unsigned int index) const
-  {
-    handler->check_cells();
-    AssertThrow(is_locally_owned(),
-                ExcUserInput("set_active_fe_index() was called for a polytope "
-                             "of another process: each process chooses the "
-                             "elements of the polytopes that it owns."));
-    std::vector<unsigned int> &next = handler->next_fe_indices;
-    if (next.empty())
-      {
-        next = handler->fe_indices;
-        next.resize(handler->n_polytopes(), 0);
-      }
-    next[present_index] = index;
-  }
-
-  template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::n_dofs() const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    Assert(!mesh.degree.empty(),
-           dealii::ExcMessage("Call distribute_dofs() first."));
-    return static_cast<unsigned int>(mesh.dof_offset[present_index + 1] -
-                                     mesh.dof_offset[present_index]);
-  }
-
-  template <int dim>
-  void
-  PolytopeAccessor<dim>::get_dof_indices(
-    std::vector<dealii::types::global_dof_index> &indices) const
-  {
-    indices.resize(n_dofs());
-    const dealii::types::global_dof_index first =
-      handler->first_dof(present_index);
-    for (unsigned int i = 0; i < indices.size(); ++i)
-      indices[i] = first + i;
-  }
-
-  template <int dim>
-  dealii::IteratorState::IteratorStates
-  PolytopeIterator<dim>::state() const
-  {
-    const unsigned int n = this->handler->polytopic_mesh().n_polytopes();
-    return this->present_index < n    ? dealii::IteratorState::valid
-           : this->present_index == n ? dealii::IteratorState::past_the_end
-                                      : dealii::IteratorState::invalid;
-  }
-
-  // ---- AgglomerationHandler
 
   template <int dim>
   AgglomerationHandler<dim>::AgglomerationHandler(
@@ -493,6 +270,189 @@ namespace Tessella
 
   template <int dim>
   void
+  AgglomerationHandler<dim>::clear_polytopes()
+  {
+    clear_dofs();
+    cell_polytope.clear();
+    curved_facets.clear();
+    present_n_curved_cells = 0;
+    mesh                   = PolytopicMesh<dim>();
+  }
+
+  template <int dim>
+  const dealii::Triangulation<dim> &
+  AgglomerationHandler<dim>::get_triangulation() const
+  {
+    return *triangulation;
+  }
+
+  template <int dim>
+  const dealii::Mapping<dim> &
+  AgglomerationHandler<dim>::get_mapping() const
+  {
+    if (user_mapping != nullptr)
+      return *user_mapping;
+    const std::vector<Compatibility::ReferenceCell<dim>> types =
+      triangulation->get_reference_cells();
+    AssertThrow(types.size() == 1,
+                ExcUserInput("A mesh of several cell types has no mapping "
+                             "that fits all its cells: take "
+                             "reference_cell().get_default_linear_mapping() "
+                             "per cell."));
+    return types[0].template get_default_linear_mapping<dim>();
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::n_polytopes() const
+  {
+    return mesh.n_owned_polytopes();
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::n_agglomerates() const
+  {
+    check_finalized();
+    return n_polytopes();
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::n_global_polytopes() const
+  {
+    return n_all_polytopes;
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::global_polytope_index(
+    const unsigned int polytope) const
+  {
+    check_cells();
+    AssertIndexRange(polytope, mesh.n_polytopes());
+    return polytope < n_polytopes() ? first_global_polytope + polytope
+                                    : ghost_polytopes[polytope - n_polytopes()];
+  }
+
+  template <int dim>
+  MPI_Comm
+  AgglomerationHandler<dim>::get_communicator() const
+  {
+    return Compatibility::get_communicator(*triangulation);
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::fill_penalty_factors(
+    const PenaltyFormula formula) const
+  {
+    compute_penalty_factors(*this, formula);
+  }
+
+  template <int dim>
+  PolytopeIterator<dim>
+  AgglomerationHandler<dim>::polytope(const unsigned int index) const
+  {
+    check_cells();
+    AssertIndexRange(index, mesh.n_polytopes());
+    return PolytopeIterator<dim>(*this, index);
+  }
+
+  template <int dim>
+  PolytopeIterator<dim>
+  AgglomerationHandler<dim>::begin() const
+  {
+    check_cells();
+    check_finalized();
+    return PolytopeIterator<dim>(*this, 0);
+  }
+
+  template <int dim>
+  PolytopeIterator<dim>
+  AgglomerationHandler<dim>::end() const
+  {
+    return begin() + n_polytopes();
+  }
+
+  template <int dim>
+  dealii::IteratorRange<PolytopeIterator<dim>>
+  AgglomerationHandler<dim>::polytope_iterators() const
+  {
+    return {begin(), end()};
+  }
+
+  template <int dim>
+  const std::vector<unsigned int> &
+  AgglomerationHandler<dim>::polytope_of_cell() const
+  {
+    check_cells();
+    return cell_polytope;
+  }
+
+  template <int dim>
+  typename dealii::Triangulation<dim>::active_cell_iterator
+  AgglomerationHandler<dim>::active_cell(
+    const unsigned int active_cell_index) const
+  {
+    check_cells();
+    AssertIndexRange(active_cell_index, cells.size());
+    return cells[active_cell_index];
+  }
+
+  template <int dim>
+  dealii::BoundingBox<dim>
+  AgglomerationHandler<dim>::bounding_box(const unsigned int polytope) const
+  {
+    check_cells();
+    AssertIndexRange(polytope, mesh.n_polytopes());
+    std::pair<dealii::Point<dim>, dealii::Point<dim>> corners;
+    for (int d = 0; d < dim; ++d)
+      {
+        corners.first[d]  = mesh.box[2 * dim * polytope + d];
+        corners.second[d] = mesh.box[2 * dim * polytope + dim + d];
+      }
+    return dealii::BoundingBox<dim>(corners);
+  }
+
+  template <int dim>
+  const PolytopicMesh<dim> &
+  AgglomerationHandler<dim>::polytopic_mesh() const
+  {
+    check_cells();
+    return mesh;
+  }
+
+  template <int dim>
+  PolytopicMesh<dim> &
+  AgglomerationHandler<dim>::mutable_polytopic_mesh() const
+  {
+    check_cells();
+    return mesh;
+  }
+
+  template <int dim>
+  unsigned int
+  AgglomerationHandler<dim>::n_curved_cells() const
+  {
+    return present_n_curved_cells;
+  }
+
+  template <int dim>
+  std::size_t
+  AgglomerationHandler<dim>::memory_consumption() const
+  {
+    return sizeof(*this) - sizeof(mesh) + mesh.memory_consumption() +
+           cells.capacity() * sizeof(cells[0]) +
+           (cell_polytope.capacity() + fe_indices.capacity()) *
+             sizeof(unsigned int) +
+           curved_facets.capacity() * sizeof(internal::CurvedFacet);
+  }
+
+  // ---- elements and degrees of freedom
+
+  template <int dim>
+  void
   AgglomerationHandler<dim>::clear_dofs()
   {
     fe_collection.reset();
@@ -518,17 +478,6 @@ namespace Tessella
     mesh.revision            = PolytopicMesh<dim>::new_revision();
     mesh.quadrature_revision = mesh.revision;
     mesh.penalty_revision    = mesh.revision;
-  }
-
-  template <int dim>
-  void
-  AgglomerationHandler<dim>::clear_polytopes()
-  {
-    clear_dofs();
-    cell_polytope.clear();
-    curved_facets.clear();
-    present_n_curved_cells = 0;
-    mesh                   = PolytopicMesh<dim>();
   }
 
   template <int dim>
@@ -577,17 +526,12 @@ namespace Tessella
   {
     check_cells();
     const unsigned int n = n_polytopes();
-    // Degrees, numbers of functions, numbers of components and space of the
-    // elements of the collection.
-    std::vector<unsigned int> degrees(new_collection.size()),
-      n_functions(new_collection.size());
-    unsigned int        n_components = 0;
-    PolynomialSpaceType new_space    = PolynomialSpaceType::total_degree;
-    const auto          examine      = [&]() {
+    CollectionFacts    facts;
+    const auto         examine = [&]() {
       AssertThrow(n_all_polytopes > 0,
                   ExcUserInput("distribute_dofs() needs polytopes: call "
-                                             "agglomerate() or finalize_agglomerates() "
-                                             "first."));
+                                       "agglomerate() or finalize_agglomerates() "
+                                       "first."));
       AssertThrow(new_collection.size() > 0,
                   ExcUserInput("The collection of elements is empty."));
       AssertThrow(new_fe_indices.size() == n,
@@ -595,48 +539,7 @@ namespace Tessella
                                " polytopes, but " +
                                std::to_string(new_fe_indices.size()) +
                                " element indices were given."));
-
-      for (unsigned int i = 0; i < new_collection.size(); ++i)
-        {
-          const dealii::FiniteElement<dim> &fe = new_collection[i];
-          AssertThrow(fe.n_base_elements() == 1,
-                      ExcUserInput("The system " + fe.get_name() +
-                                   " has several base elements; polytopes take "
-                                                 "copies of one FE_BoundingBoxLegendre."));
-          const auto *base = dynamic_cast<const FE_BoundingBoxLegendre<dim> *>(
-            &fe.base_element(0));
-          AssertThrow(base != nullptr,
-                      ExcUserInput("Polytopes need the element "
-                                                 "FE_BoundingBoxLegendre or an FESystem of "
-                                                 "copies of it, but " +
-                                   fe.get_name() + " was given."));
-          degrees[i] = base->degree;
-          AssertThrow(degrees[i] <= Legendre::max_degree,
-                      ExcUserInput("Polynomial degrees go from 0 to " +
-                                   std::to_string(Legendre::max_degree) +
-                                   ", but the degree is " +
-                                   std::to_string(degrees[i]) + "."));
-          if (i == 0)
-            {
-              n_components = fe.n_components();
-              new_space    = base->polynomial_space();
-            }
-          AssertThrow(fe.n_components() == n_components,
-                      ExcUserInput("All elements of a collection must have the "
-                                                 "same number of components, but there are "
-                                                 "some with " +
-                                   std::to_string(n_components) +
-                                   " and some "
-                                                 "with " +
-                                   std::to_string(fe.n_components()) + "."));
-          AssertThrow(base->polynomial_space() == new_space,
-                      ExcUserInput(
-                        "All elements of a collection must use the "
-                                      "same kind of polynomial space, total degree "
-                                      "or tensor product."));
-          n_functions[i] = Legendre::n_functions(
-            dim, degrees[i], new_space == PolynomialSpaceType::tensor_product);
-        }
+      facts = examine_collection(new_collection);
       for (unsigned int k = 0; k < n; ++k)
         AssertThrow(new_fe_indices[k] < new_collection.size(),
                     ExcUserInput(
@@ -653,15 +556,24 @@ namespace Tessella
     clear_dofs();
     fe_collection =
       std::make_unique<dealii::hp::FECollection<dim>>(new_collection);
-    fe_indices               = new_fe_indices;
-    present_n_components     = n_components;
-    space                    = new_space;
-    const unsigned int n_all = mesh.n_polytopes();
+    fe_indices           = new_fe_indices;
+    present_n_components = facts.n_components;
+    space                = facts.space;
     if (is_parallel)
       {
-        fe_indices.resize(n_all);
+        fe_indices.resize(mesh.n_polytopes());
         (*ghosts)(fe_indices, 1, false);
       }
+    number_dofs(facts.degrees, facts.n_functions);
+  }
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::number_dofs(
+    const std::vector<unsigned int> &degrees,
+    const std::vector<unsigned int> &n_functions)
+  {
+    const unsigned int n_all = mesh.n_polytopes();
     mesh.degree.resize(n_all);
     mesh.n_basis.resize(n_all);
     mesh.dof_offset.resize(n_all + 1);
@@ -672,10 +584,9 @@ namespace Tessella
         mesh.n_basis[k] = n_functions[fe_indices[k]];
         mesh.dof_offset[k + 1] =
           mesh.dof_offset[k] +
-          static_cast<std::uint64_t>(n_components) * mesh.n_basis[k];
+          static_cast<std::uint64_t>(present_n_components) * mesh.n_basis[k];
       }
-    const std::uint64_t n_own_dofs = mesh.dof_offset[n];
-    n_all_dofs                     = n_own_dofs;
+    n_all_dofs = mesh.dof_offset[n_polytopes()];
     if (is_parallel)
       number_dofs_in_parallel();
     if (n_all_dofs >
@@ -689,29 +600,6 @@ namespace Tessella
                                  "deal.II can count: configure it with 64-bit "
                                  "indices."));
       }
-  }
-
-  template <int dim>
-  const dealii::Triangulation<dim> &
-  AgglomerationHandler<dim>::get_triangulation() const
-  {
-    return *triangulation;
-  }
-
-  template <int dim>
-  const dealii::Mapping<dim> &
-  AgglomerationHandler<dim>::get_mapping() const
-  {
-    if (user_mapping != nullptr)
-      return *user_mapping;
-    const std::vector<Compatibility::ReferenceCell<dim>> types =
-      triangulation->get_reference_cells();
-    AssertThrow(types.size() == 1,
-                ExcUserInput("A mesh of several cell types has no mapping "
-                             "that fits all its cells: take "
-                             "reference_cell().get_default_linear_mapping() "
-                             "per cell."));
-    return types[0].template get_default_linear_mapping<dim>();
   }
 
   template <int dim>
@@ -743,39 +631,6 @@ namespace Tessella
   }
 
   template <int dim>
-  unsigned int
-  AgglomerationHandler<dim>::n_polytopes() const
-  {
-    return mesh.n_owned_polytopes();
-  }
-
-  template <int dim>
-  unsigned int
-  AgglomerationHandler<dim>::n_agglomerates() const
-  {
-    check_finalized();
-    return n_polytopes();
-  }
-
-  template <int dim>
-  unsigned int
-  AgglomerationHandler<dim>::n_global_polytopes() const
-  {
-    return n_all_polytopes;
-  }
-
-  template <int dim>
-  unsigned int
-  AgglomerationHandler<dim>::global_polytope_index(
-    const unsigned int polytope) const
-  {
-    check_cells();
-    AssertIndexRange(polytope, mesh.n_polytopes());
-    return polytope < n_polytopes() ? first_global_polytope + polytope
-                                    : ghost_polytopes[polytope - n_polytopes()];
-  }
-
-  template <int dim>
   dealii::types::global_dof_index
   AgglomerationHandler<dim>::n_dofs() const
   {
@@ -801,21 +656,6 @@ namespace Tessella
     return static_cast<dealii::types::global_dof_index>(
       polytope < n_polytopes() ? first_own_dof + mesh.dof_offset[polytope]
                                : ghost_first_dof[polytope - n_polytopes()]);
-  }
-
-  template <int dim>
-  MPI_Comm
-  AgglomerationHandler<dim>::get_communicator() const
-  {
-    return Compatibility::get_communicator(*triangulation);
-  }
-
-  template <int dim>
-  void
-  AgglomerationHandler<dim>::fill_penalty_factors(
-    const PenaltyFormula formula) const
-  {
-    compute_penalty_factors(*this, formula);
   }
 
   template <int dim>
@@ -965,138 +805,23 @@ namespace Tessella
       }
   }
 
-  template <int dim>
-  PolytopeIterator<dim>
-  AgglomerationHandler<dim>::polytope(const unsigned int index) const
-  {
-    check_cells();
-    AssertIndexRange(index, mesh.n_polytopes());
-    return PolytopeIterator<dim>(*this, index);
-  }
-
-  template <int dim>
-  PolytopeIterator<dim>
-  AgglomerationHandler<dim>::begin() const
-  {
-    check_cells();
-    check_finalized();
-    return PolytopeIterator<dim>(*this, 0);
-  }
-
-  template <int dim>
-  PolytopeIterator<dim>
-  AgglomerationHandler<dim>::end() const
-  {
-    return begin() + n_polytopes();
-  }
-
-  template <int dim>
-  dealii::IteratorRange<PolytopeIterator<dim>>
-  AgglomerationHandler<dim>::polytope_iterators() const
-  {
-    return {begin(), end()};
-  }
-
-  template <int dim>
-  const std::vector<unsigned int> &
-  AgglomerationHandler<dim>::polytope_of_cell() const
-  {
-    check_cells();
-    return cell_polytope;
-  }
-
-  template <int dim>
-  typename dealii::Triangulation<dim>::active_cell_iterator
-  AgglomerationHandler<dim>::active_cell(
-    const unsigned int active_cell_index) const
-  {
-    check_cells();
-    AssertIndexRange(active_cell_index, cells.size());
-    return cells[active_cell_index];
-  }
-
-  template <int dim>
-  dealii::BoundingBox<dim>
-  AgglomerationHandler<dim>::bounding_box(const unsigned int polytope) const
-  {
-    check_cells();
-    AssertIndexRange(polytope, mesh.n_polytopes());
-    std::pair<dealii::Point<dim>, dealii::Point<dim>> corners;
-    for (int d = 0; d < dim; ++d)
-      {
-        corners.first[d]  = mesh.box[2 * dim * polytope + d];
-        corners.second[d] = mesh.box[2 * dim * polytope + dim + d];
-      }
-    return dealii::BoundingBox<dim>(corners);
-  }
-
-  template <int dim>
-  const PolytopicMesh<dim> &
-  AgglomerationHandler<dim>::polytopic_mesh() const
-  {
-    check_cells();
-    return mesh;
-  }
-
-  template <int dim>
-  PolytopicMesh<dim> &
-  AgglomerationHandler<dim>::mutable_polytopic_mesh() const
-  {
-    check_cells();
-    return mesh;
-  }
-
-  template <int dim>
-  unsigned int
-  AgglomerationHandler<dim>::n_curved_cells() const
-  {
-    return present_n_curved_cells;
-  }
-
-  template <int dim>
-  std::size_t
-  AgglomerationHandler<dim>::memory_consumption() const
-  {
-    return sizeof(*this) - sizeof(mesh) + mesh.memory_consumption() +
-           cells.capacity() * sizeof(cells[0]) +
-           (cell_polytope.capacity() + fe_indices.capacity()) *
-             sizeof(unsigned int) +
-           curved_facets.capacity() * sizeof(CurvedFacet);
-  }
-
-  template class PolytopeAccessor<2>;
-  template class PolytopeAccessor<3>;
-  template class PolytopeIterator<2>;
-  template class PolytopeIterator<3>;
   template class AgglomerationHandler<2>;
   template class AgglomerationHandler<3>;
 
-#define TESSELLA_INSTANTIATE(Pattern)                                    \
-  template void AgglomerationHandler<2>::make_sparsity_pattern<Pattern>( \
-    Pattern &) const;                                                    \
-  template void AgglomerationHandler<3>::make_sparsity_pattern<Pattern>( \
-    Pattern &) const
+#define INSTANTIATE(function, Pattern)                                       \
+  template void AgglomerationHandler<2>::function<Pattern>(Pattern &) const; \
+  template void AgglomerationHandler<3>::function<Pattern>(Pattern &) const
 
-  TESSELLA_INSTANTIATE(dealii::DynamicSparsityPattern);
-  TESSELLA_INSTANTIATE(dealii::SparsityPattern);
-  TESSELLA_INSTANTIATE(dealii::BlockDynamicSparsityPattern);
+  INSTANTIATE(make_sparsity_pattern, dealii::DynamicSparsityPattern);
+  INSTANTIATE(make_sparsity_pattern, dealii::SparsityPattern);
+  INSTANTIATE(make_sparsity_pattern, dealii::BlockDynamicSparsityPattern);
+  INSTANTIATE(create_agglomeration_sparsity_pattern,
+              dealii::DynamicSparsityPattern);
+  INSTANTIATE(create_agglomeration_sparsity_pattern, dealii::SparsityPattern);
 #ifdef TESSELLA_HAVE_EPETRA
-  TESSELLA_INSTANTIATE(dealii::TrilinosWrappers::SparsityPattern);
+  INSTANTIATE(make_sparsity_pattern, dealii::TrilinosWrappers::SparsityPattern);
+  INSTANTIATE(create_agglomeration_sparsity_pattern,
+              dealii::TrilinosWrappers::SparsityPattern);
 #endif
-#undef TESSELLA_INSTANTIATE
-
-#define TESSELLA_INSTANTIATE(Pattern)                                      \
-  template void                                                            \
-  AgglomerationHandler<2>::create_agglomeration_sparsity_pattern<Pattern>( \
-    Pattern &) const;                                                      \
-  template void                                                            \
-  AgglomerationHandler<3>::create_agglomeration_sparsity_pattern<Pattern>( \
-    Pattern &) const
-
-  TESSELLA_INSTANTIATE(dealii::DynamicSparsityPattern);
-  TESSELLA_INSTANTIATE(dealii::SparsityPattern);
-#ifdef DEAL_II_WITH_TRILINOS
-  TESSELLA_INSTANTIATE(dealii::TrilinosWrappers::SparsityPattern);
-#endif
-#undef TESSELLA_INSTANTIATE
+#undef INSTANTIATE
 } // namespace Tessella

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "../base/collective.h"
+#include "flat_view_builder.h"
 #include "ghost_exchange.h"
 
 // AgglomerationHandler on triangulations that are distributed over processes.
@@ -67,190 +68,260 @@ namespace Tessella
 
 
 
-  template <int dim>
-  unsigned int
-  AgglomerationHandler<dim>::number_in_parallel(
-    std::vector<unsigned int>       &ids,
-    const std::vector<unsigned int> &position,
-    std::vector<unsigned int>       &order)
+  namespace
   {
-    using CellIterator = typename dealii::Triangulation<dim>::cell_iterator;
-    const dealii::Triangulation<dim> &tria    = *triangulation;
-    const unsigned int                n_cells = cells.size();
-
-    // ---- own polytopes, numbered by their first cells
-    std::vector<unsigned int> cell_at(n_cells);
-    for (unsigned int c = 0; c < n_cells; ++c)
-      cell_at[position[c]] = c;
-    std::vector<unsigned int> first_cell; // first cells of own polytopes
+    void
+    sort_and_unify(std::vector<unsigned int> &list)
     {
-      unsigned int largest = 0;
-      for (unsigned int c = 0; c < n_cells; ++c)
-        if (cells[c]->is_locally_owned())
-          largest = std::max(largest, ids[c]);
-      // Ids may be arbitrary and have gaps.
-      const bool                dense = largest / 4 <= n_cells;
-      std::vector<unsigned int> number(dense ? largest + std::size_t(1) : 0,
-                                       invalid_index);
-      std::vector<unsigned int> known;
-      if (!dense)
-        {
-          for (unsigned int c = 0; c < n_cells; ++c)
-            if (cells[c]->is_locally_owned())
-              known.push_back(ids[c]);
-          std::sort(known.begin(), known.end());
-          known.erase(std::unique(known.begin(), known.end()), known.end());
-          number.resize(known.size(), invalid_index);
-        }
-      for (const unsigned int c : cell_at)
-        if (!cells[c]->is_locally_owned())
-          ids[c] = invalid_index;
-        else
-          {
-            const std::size_t i =
-              dense ? ids[c]
-                    : std::lower_bound(known.begin(), known.end(), ids[c]) -
-                        known.begin();
-            if (number[i] == invalid_index)
-              {
-                number[i] = static_cast<unsigned int>(first_cell.size());
-                first_cell.push_back(c);
-              }
-            ids[c] = number[i];
-          }
+      std::sort(list.begin(), list.end());
+      list.erase(std::unique(list.begin(), list.end()), list.end());
     }
-    const unsigned int  n_own = static_cast<unsigned int>(first_cell.size());
-    const MPI_Comm      communicator = Compatibility::get_communicator(tria);
-    const std::uint64_t n_own_long   = n_own;
-    const std::uint64_t n_all =
-      dealii::Utilities::MPI::sum(n_own_long, communicator);
-    AssertThrow(n_all < invalid_index,
-                ExcUserInput("There are " + std::to_string(n_all) +
-                             " polytopes on all processes together, more than "
-                             "can be counted with 32 bits."));
-    std::uint64_t before = 0;
-#ifdef DEAL_II_WITH_MPI
-    MPI_Exscan(&n_own_long, &before, 1, MPI_UINT64_T, MPI_SUM, communicator);
-    if (internal::this_process(communicator) == 0)
-      before = 0;
-#endif
-    first_global_polytope = static_cast<unsigned int>(before);
-    n_all_polytopes       = static_cast<unsigned int>(n_all);
 
-    // ---- pairs of own cells and ghosts that share a face
-    const unsigned int me = internal::this_process(communicator);
-    struct Pair
-    {
-      unsigned int rank, own, ghost; // positions of the cells
-    };
-    std::vector<Pair> pairs;
-    const auto        add = [&](const CellIterator &a, const CellIterator &b) {
-      if (!b->is_active())
-        return;
-      const unsigned int i = a->active_cell_index(), j = b->active_cell_index();
-      const bool         own_i = cells[i]->is_locally_owned(),
-                 own_j         = cells[j]->is_locally_owned();
-      if (own_i && !own_j)
-        {
-          AssertThrow(cells[j]->is_ghost(),
-                      ExcUserInput(
-                        "Cell " + cells[j]->id().to_string() +
-                        " is a neighbour of a cell of this process, but only an"
-                               " artificial cell here: a parallel::shared::"
-                               "Triangulation with periodic boundaries must be without"
-                               " artificial cells."));
-          pairs.push_back({cells[j]->subdomain_id(), position[i], position[j]});
-        }
-      else if (own_j && !own_i)
-        pairs.push_back({cells[i]->subdomain_id(), position[j], position[i]});
-    };
-    const auto &periodic = tria.get_periodic_face_map();
-    Tessella::on_all_processes(communicator, [&]() {
-      for (unsigned int c = 0; c < n_cells; ++c)
-        if (cells[c]->is_locally_owned() || cells[c]->is_ghost())
-          for (const unsigned int f : cells[c]->face_indices())
-            {
-              if (cells[c]->neighbor_index(f) >= 0)
-                {
-                  add(cells[c], cells[c]->neighbor(f));
-                  continue;
-                }
-              if (periodic.empty())
-                continue;
-              const auto it =
-                periodic.find(std::make_pair(CellIterator(cells[c]), f));
-              if (it != periodic.end())
-                add(cells[c], it->second.first.first);
-            }
-    });
 
-    // ---- cells exchanged with each process
-    std::vector<unsigned int> ranks;
-    for (const Pair &pair : pairs)
-      if (ranks.empty() || ranks.back() != pair.rank)
-        ranks.push_back(pair.rank);
-    std::sort(ranks.begin(), ranks.end());
-    ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-    Assert(std::find(ranks.begin(), ranks.end(), me) == ranks.end(),
-           dealii::ExcInternalError());
-    (void)me;
-    std::vector<std::vector<unsigned int>> own_cells(ranks.size()),
-      ghost_cells(ranks.size());
-    for (const Pair &pair : pairs)
-      {
-        const std::size_t p =
-          std::lower_bound(ranks.begin(), ranks.end(), pair.rank) -
-          ranks.begin();
-        own_cells[p].push_back(pair.own);
-        ghost_cells[p].push_back(pair.ghost);
-      }
-    ghosts               = std::make_shared<GhostExchange>();
-    ghosts->communicator = communicator;
-    ghosts->partners.resize(ranks.size());
 
-    // ---- index and first cell of the polytopes of these cells
+    // Index and first cell of the polytope of a cell.
     struct CellMessage
     {
       std::uint32_t               polytope;
       dealii::CellId::binary_type first_cell;
     };
-    std::vector<std::vector<char>> send(ranks.size()), receive(ranks.size());
-    for (unsigned int p = 0; p < ranks.size(); ++p)
-      {
-        ghosts->partners[p].rank = ranks[p];
-        for (auto *list : {&own_cells[p], &ghost_cells[p]})
-          {
-            std::sort(list->begin(), list->end());
-            list->erase(std::unique(list->begin(), list->end()), list->end());
-          }
-        send[p].resize(sizeof(CellMessage) * own_cells[p].size());
-        receive[p].resize(sizeof(CellMessage) * ghost_cells[p].size());
-        std::vector<unsigned int> &own = ghosts->partners[p].own;
-        for (std::size_t i = 0; i < own_cells[p].size(); ++i)
-          {
-            const unsigned int k       = ids[cell_at[own_cells[p][i]]];
-            const CellMessage  message = {
-               first_global_polytope + k,
-               cells[first_cell[k]]->id().template to_binary<dim>()};
-            std::memcpy(send[p].data() + sizeof(CellMessage) * i,
-                        &message,
-                        sizeof(CellMessage));
-            own.push_back(k);
-          }
-        std::sort(own.begin(), own.end());
-        own.erase(std::unique(own.begin(), own.end()), own.end());
-      }
-    ghosts->communicate(send, receive);
 
-    // ---- ghosts, sorted by owner and by their index there
-    ghost_first_cells.clear();
-    ghost_polytopes.clear();
-    for (unsigned int p = 0; p < ranks.size(); ++p)
+
+
+    // Own cells and cells of another process that share a face, as positions in
+    // the order of CellId.
+    struct SharedCells
+    {
+      unsigned int              rank;
+      std::vector<unsigned int> own, ghost;
+    };
+
+
+
+    // Numbers owned and ghost polytopes in stages, which are called in the
+    // order of their definition.
+    template <int dim>
+    class ParallelNumbering
+    {
+    public:
+      using CellIterator = typename dealii::Triangulation<dim>::cell_iterator;
+      using Cells        = internal::ActiveCells<dim>;
+
+      ParallelNumbering(const dealii::Triangulation<dim> &triangulation,
+                        const Cells                      &cells,
+                        internal::PolytopeNumbering      &numbering)
+        : triangulation(triangulation)
+        , cells(cells)
+        , ids(numbering.ids)
+        , position(numbering.position)
+        , cell_at(cells.size())
       {
-        std::vector<CellMessage> messages(ghost_cells[p].size());
+        for (unsigned int c = 0; c < cells.size(); ++c)
+          cell_at[position[c]] = c;
+      }
+
+      // Numbers the own polytopes by their first cells and returns how many
+      // there are.
+      unsigned int
+      number_own_polytopes()
+      {
+        unsigned int largest = 0;
+        for (unsigned int c = 0; c < cells.size(); ++c)
+          if (cells[c]->is_locally_owned())
+            largest = std::max(largest, ids[c]);
+        // Ids may be arbitrary and have gaps.
+        const bool                dense = largest / 4 <= cells.size();
+        std::vector<unsigned int> known;
+        if (!dense)
+          {
+            for (unsigned int c = 0; c < cells.size(); ++c)
+              if (cells[c]->is_locally_owned())
+                known.push_back(ids[c]);
+            sort_and_unify(known);
+          }
+        std::vector<unsigned int> number(dense ? largest + std::size_t(1)
+                                               : known.size(),
+                                         invalid_index);
+        for (const unsigned int c : cell_at)
+          if (!cells[c]->is_locally_owned())
+            ids[c] = invalid_index;
+          else
+            {
+              const std::size_t i =
+                dense ? ids[c]
+                      : std::lower_bound(known.begin(), known.end(), ids[c]) -
+                          known.begin();
+              if (number[i] == invalid_index)
+                {
+                  number[i] = static_cast<unsigned int>(first_cell.size());
+                  first_cell.push_back(c);
+                }
+              ids[c] = number[i];
+            }
+        return static_cast<unsigned int>(first_cell.size());
+      }
+
+      // Finds the cells that are shared with each process.
+      void
+      find_shared_cells()
+      {
+        const auto &periodic = triangulation.get_periodic_face_map();
+        for (const auto &cell : cells)
+          if (cell->is_locally_owned() || cell->is_ghost())
+            for (const unsigned int f : cell->face_indices())
+              {
+                if (cell->neighbor_index(f) >= 0)
+                  {
+                    add_pair(cell, cell->neighbor(f));
+                    continue;
+                  }
+                if (periodic.empty())
+                  continue;
+                const auto it =
+                  periodic.find(std::make_pair(CellIterator(cell), f));
+                if (it != periodic.end())
+                  add_pair(cell, it->second.first.first);
+              }
+      }
+
+      // Sends index and first cell of the polytopes of own shared cells, and
+      // numbers the ghosts by their owners and their indices there.
+      void
+      exchange_polytopes(const unsigned int first_global_polytope,
+                         GhostExchange     &ghosts)
+      {
+        sort_pairs();
+        ghosts.partners.resize(shared.size());
+        std::vector<std::vector<char>> send(shared.size()),
+          receive(shared.size());
+        for (unsigned int p = 0; p < shared.size(); ++p)
+          {
+            ghosts.partners[p].rank        = shared[p].rank;
+            std::vector<unsigned int> &own = ghosts.partners[p].own;
+            send[p].resize(sizeof(CellMessage) * shared[p].own.size());
+            receive[p].resize(sizeof(CellMessage) * shared[p].ghost.size());
+            for (std::size_t i = 0; i < shared[p].own.size(); ++i)
+              {
+                const unsigned int k       = ids[cell_at[shared[p].own[i]]];
+                const CellMessage  message = {
+                   first_global_polytope + k,
+                   cells[first_cell[k]]->id().template to_binary<dim>()};
+                std::memcpy(send[p].data() + sizeof(CellMessage) * i,
+                            &message,
+                            sizeof(CellMessage));
+                own.push_back(k);
+              }
+            sort_and_unify(own);
+          }
+        ghosts.communicate(send, receive);
+        for (unsigned int p = 0; p < shared.size(); ++p)
+          number_ghosts(shared[p].ghost, receive[p], ghosts.partners[p].ghosts);
+      }
+
+      // Position of all owned and ghost polytopes in the order of their first
+      // cells.
+      std::vector<unsigned int>
+      order_polytopes() const
+      {
+        const unsigned int n_own    = first_cell.size(),
+                           n_ghosts = ghost_polytopes.size();
+        std::vector<unsigned int> sorted(n_ghosts);
+        std::iota(sorted.begin(), sorted.end(), 0u);
+        std::sort(sorted.begin(),
+                  sorted.end(),
+                  [&](const unsigned int a, const unsigned int b) {
+                    return ghost_first_cells[a] < ghost_first_cells[b];
+                  });
+        std::vector<unsigned int> order(n_own + n_ghosts);
+        unsigned int              k = 0, next = 0;
+        for (const unsigned int g : sorted)
+          {
+            // Owned polytopes before this ghost.
+            const auto end = std::partition_point(first_cell.begin() + k,
+                                                  first_cell.end(),
+                                                  [&](const unsigned int c) {
+                                                    return cells[c]->id() <
+                                                           ghost_first_cells[g];
+                                                  });
+            while (k < end - first_cell.begin())
+              order[k++] = next++;
+            order[n_own + g] = next++;
+          }
+        while (k < n_own)
+          order[k++] = next++;
+        return order;
+      }
+
+      // Global indices and first cells of the ghosts.
+      std::vector<unsigned int>   ghost_polytopes;
+      std::vector<dealii::CellId> ghost_first_cells;
+
+    private:
+      // Two cells that share a face: notes them if only one is owned.
+      void
+      add_pair(const CellIterator &a, const CellIterator &b)
+      {
+        if (!b->is_active())
+          return;
+        const unsigned int i = a->active_cell_index(),
+                           j = b->active_cell_index();
+        const bool own_i     = cells[i]->is_locally_owned(),
+                   own_j     = cells[j]->is_locally_owned();
+        if (own_i && !own_j)
+          {
+            AssertThrow(
+              cells[j]->is_ghost(),
+              ExcUserInput(
+                "Cell " + cells[j]->id().to_string() +
+                " is a neighbour of a cell of this process, but only an"
+                " artificial cell here: a parallel::shared::"
+                "Triangulation with periodic boundaries must be without"
+                " artificial cells."));
+            pairs.push_back(
+              {{cells[j]->subdomain_id(), position[i], position[j]}});
+          }
+        else if (own_j && !own_i)
+          pairs.push_back(
+            {{cells[i]->subdomain_id(), position[j], position[i]}});
+      }
+
+      // Sorts the pairs by processes.
+      void
+      sort_pairs()
+      {
+        std::vector<unsigned int> ranks;
+        for (const auto &pair : pairs)
+          if (ranks.empty() || ranks.back() != pair[0])
+            ranks.push_back(pair[0]);
+        sort_and_unify(ranks);
+        for (const unsigned int rank : ranks)
+          shared.push_back({rank, {}, {}});
+        for (const auto &pair : pairs)
+          {
+            SharedCells &list =
+              shared[std::lower_bound(ranks.begin(), ranks.end(), pair[0]) -
+                     ranks.begin()];
+            list.own.push_back(pair[1]);
+            list.ghost.push_back(pair[2]);
+          }
+        for (SharedCells &list : shared)
+          {
+            sort_and_unify(list.own);
+            sort_and_unify(list.ghost);
+          }
+      }
+
+      // Numbers the ghosts of one process from its messages about the given
+      // cells.
+      void
+      number_ghosts(const std::vector<unsigned int> &ghost_cells,
+                    const std::vector<char>         &received,
+                    std::vector<unsigned int>       &ghosts)
+      {
+        std::vector<CellMessage> messages(ghost_cells.size());
         std::memcpy(static_cast<void *>(messages.data()),
-                    receive[p].data(),
-                    receive[p].size());
+                    received.data(),
+                    received.size());
         std::vector<unsigned int> by_number(messages.size());
         std::iota(by_number.begin(), by_number.end(), 0u);
         std::sort(by_number.begin(),
@@ -260,53 +331,66 @@ namespace Tessella
                              ? messages[a].polytope < messages[b].polytope
                              : a < b;
                   });
-        const std::size_t first = ghost_polytopes.size();
+        const std::size_t first = ghost_polytopes.size(),
+                          n_own = first_cell.size();
         for (const unsigned int i : by_number)
           {
             if (ghost_polytopes.size() == first ||
                 ghost_polytopes.back() != messages[i].polytope)
               {
-                ghosts->partners[p].ghosts.push_back(
+                ghosts.push_back(
                   static_cast<unsigned int>(n_own + ghost_polytopes.size()));
                 ghost_polytopes.push_back(messages[i].polytope);
                 ghost_first_cells.emplace_back(messages[i].first_cell);
               }
-            ids[cell_at[ghost_cells[p][i]]] =
+            ids[cell_at[ghost_cells[i]]] =
               static_cast<unsigned int>(n_own + ghost_polytopes.size() - 1);
           }
       }
 
-    // ---- order of all owned and ghost polytopes, by their first cells
-    const unsigned int n_ghosts =
-      static_cast<unsigned int>(ghost_polytopes.size());
-    std::vector<unsigned int> sorted(n_ghosts);
-    std::iota(sorted.begin(), sorted.end(), 0u);
-    std::sort(sorted.begin(),
-              sorted.end(),
-              [&](const unsigned int a, const unsigned int b) {
-                return ghost_first_cells[a] < ghost_first_cells[b];
-              });
-    order.resize(n_own + n_ghosts);
-    unsigned int k = 0, next = 0;
-    for (const unsigned int g : sorted)
-      {
-        // Owned polytopes before this ghost.
-        unsigned int begin = k, end = n_own;
-        while (begin < end)
-          {
-            const unsigned int middle = begin + (end - begin) / 2;
-            if (cells[first_cell[middle]]->id() < ghost_first_cells[g])
-              begin = middle + 1;
-            else
-              end = middle;
-          }
-        while (k < begin)
-          order[k++] = next++;
-        order[n_own + g] = next++;
-      }
-    while (k < n_own)
-      order[k++] = next++;
-    return n_own;
+      const dealii::Triangulation<dim> &triangulation;
+      const Cells                      &cells;
+      std::vector<unsigned int>        &ids;
+      const std::vector<unsigned int>  &position;
+      // Cell at each position, and the first cell of each own polytope.
+      std::vector<unsigned int> cell_at, first_cell;
+      // Rank of the other process, positions of the own cell and of the ghost.
+      std::vector<std::array<unsigned int, 3>> pairs;
+      std::vector<SharedCells>                 shared;
+    };
+  } // namespace
+
+
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::number_in_parallel(
+    internal::PolytopeNumbering &numbering)
+  {
+    ParallelNumbering<dim> parallel(*triangulation, cells, numbering);
+    const unsigned int     n_own        = parallel.number_own_polytopes();
+    const MPI_Comm         communicator = get_communicator();
+    const std::uint64_t    n_own_long   = n_own;
+    const std::uint64_t    n_all =
+      dealii::Utilities::MPI::sum(n_own_long, communicator);
+    AssertThrow(n_all < invalid_index,
+                ExcUserInput("There are " + std::to_string(n_all) +
+                             " polytopes on all processes together, more than "
+                             "can be counted with 32 bits."));
+    first_global_polytope = static_cast<unsigned int>(
+      internal::sum_of_lower_processes(n_own, communicator));
+    n_all_polytopes = static_cast<unsigned int>(n_all);
+
+    Tessella::on_all_processes(communicator,
+                               [&]() { parallel.find_shared_cells(); });
+    ghosts               = std::make_shared<GhostExchange>();
+    ghosts->communicator = communicator;
+    parallel.exchange_polytopes(first_global_polytope, *ghosts);
+    numbering.order       = parallel.order_polytopes();
+    numbering.n_polytopes = numbering.order.size();
+    numbering.n_owned     = n_own;
+    ghost_polytopes       = std::move(parallel.ghost_polytopes);
+    ghost_first_cells     = std::move(parallel.ghost_first_cells);
   }
 
 
@@ -370,14 +454,8 @@ namespace Tessella
     const MPI_Comm      communicator = get_communicator();
     const unsigned int  n_own        = n_polytopes();
     const std::uint64_t n_own_dofs   = mesh.dof_offset[n_own];
-    first_own_dof                    = 0;
-#ifdef DEAL_II_WITH_MPI
-    MPI_Exscan(
-      &n_own_dofs, &first_own_dof, 1, MPI_UINT64_T, MPI_SUM, communicator);
-    if (internal::this_process(communicator) == 0)
-      first_own_dof = 0;
-#endif
-    n_all_dofs = dealii::Utilities::MPI::sum(n_own_dofs, communicator);
+    first_own_dof = internal::sum_of_lower_processes(n_own_dofs, communicator);
+    n_all_dofs    = dealii::Utilities::MPI::sum(n_own_dofs, communicator);
     std::vector<std::uint64_t> first(mesh.n_polytopes());
     for (unsigned int k = 0; k < n_own; ++k)
       first[k] = first_own_dof + mesh.dof_offset[k];
@@ -480,21 +558,19 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                               \
-  template unsigned int AgglomerationHandler<dim>::number_in_parallel( \
-    std::vector<unsigned int> &,                                       \
-    const std::vector<unsigned int> &,                                 \
-    std::vector<unsigned int> &);                                      \
-  template void AgglomerationHandler<dim>::number_dofs_in_parallel();  \
-  template void AgglomerationHandler<dim>::list_shared_facets(         \
-    const PolytopicMesh<dim> &, const std::vector<unsigned int> &);    \
-  template void AgglomerationHandler<dim>::exchange_polytope_values(   \
-    std::vector<double> &, const unsigned int) const;                  \
-  template void AgglomerationHandler<dim>::exchange_dof_values(        \
-    std::vector<double> &) const;                                      \
-  template void AgglomerationHandler<dim>::exchange_facet_values(      \
-    std::vector<double> &) const;                                      \
-  template void AgglomerationHandler<dim>::exchange_facet_values(      \
+#define INSTANTIATE(dim)                                              \
+  template void AgglomerationHandler<dim>::number_in_parallel(        \
+    internal::PolytopeNumbering &);                                   \
+  template void AgglomerationHandler<dim>::number_dofs_in_parallel(); \
+  template void AgglomerationHandler<dim>::list_shared_facets(        \
+    const PolytopicMesh<dim> &, const std::vector<unsigned int> &);   \
+  template void AgglomerationHandler<dim>::exchange_polytope_values(  \
+    std::vector<double> &, const unsigned int) const;                 \
+  template void AgglomerationHandler<dim>::exchange_dof_values(       \
+    std::vector<double> &) const;                                     \
+  template void AgglomerationHandler<dim>::exchange_facet_values(     \
+    std::vector<double> &) const;                                     \
+  template void AgglomerationHandler<dim>::exchange_facet_values(     \
     std::vector<std::uint64_t> &) const
 
   INSTANTIATE(2);

@@ -279,35 +279,148 @@ namespace Tessella
 
 
 
-      std::vector<unsigned int>
-      read_vtk(const std::string &file_name,
-               const std::string &field,
-               const unsigned int dim)
+      /// Reads a cell-data field of a legacy VTK file.
+      class VtkReader
       {
-        Scanner                scanner(file_name, false);
-        const std::string_view version = scanner.rest_of_line();
-        AssertThrow(version.rfind("# vtk DataFile", 0) == 0,
-                    ExcMessage("The file '" + file_name +
-                               "' is not a legacy VTK file: its first line "
-                               "must begin with '# vtk DataFile'."));
-        scanner.rest_of_line(); // title
-        const Token encoding = scanner.expect("ASCII");
-        AssertThrow(encoding.text == "ASCII",
-                    ExcMessage("The VTK file '" + file_name + "' is in form '" +
-                               Scanner::shown(encoding.text) +
-                               "': write it in ASCII form."));
+      public:
+        VtkReader(const std::string &file_name, const std::string &field)
+          : file_name(file_name)
+          , field(field)
+          , scanner(file_name, false)
+        {}
 
-        std::vector<unsigned int> cell_dimensions;
-        bool                      in_cell_data = false;
-        std::uint64_t             n_cells      = 0;
-        std::string               names;
-        std::vector<unsigned int> ids;
-        bool                      found = false;
+        /// Values of the field on the cells of dimension @p dim.
+        std::vector<unsigned int>
+        read(const unsigned int dim)
+        {
+          read_header();
+          while (const Token token = scanner.next())
+            read_section(token.text);
+          check();
+          std::vector<unsigned int> result;
+          for (std::size_t k = 0; k < ids.size(); ++k)
+            if (cell_dimensions[k] == dim)
+              result.push_back(ids[k]);
+          return result;
+        }
 
-        // Reads or skips the values of one array.
-        const auto array = [&](const std::string  &name,
-                               const std::uint64_t n_components,
-                               const std::uint64_t n_tuples) {
+      private:
+        void
+        read_header()
+        {
+          const std::string_view version = scanner.rest_of_line();
+          AssertThrow(version.rfind("# vtk DataFile", 0) == 0,
+                      ExcMessage("The file '" + file_name +
+                                 "' is not a legacy VTK file: its first line "
+                                 "must begin with '# vtk DataFile'."));
+          scanner.rest_of_line(); // title
+          const Token encoding = scanner.expect("ASCII");
+          AssertThrow(encoding.text == "ASCII",
+                      ExcMessage("The VTK file '" + file_name +
+                                 "' is in form '" +
+                                 Scanner::shown(encoding.text) +
+                                 "': write it in ASCII form."));
+        }
+
+        /// Reads the section that begins with @p word. Unknown words belong to
+        /// points and connectivity.
+        void
+        read_section(const std::string_view word)
+        {
+          if (word == "CELL_TYPES")
+            {
+              const std::uint64_t n =
+                scanner.expect_integer("the number of cells");
+              for (std::uint64_t k = 0; k < n; ++k)
+                cell_dimensions.push_back(
+                  dimension_of_vtk_cell(scanner.expect_integer("a cell type")));
+            }
+          else if (word == "CELL_DATA" || word == "POINT_DATA")
+            {
+              in_cell_data = word == "CELL_DATA";
+              n_tuples     = scanner.expect_integer("a number of values");
+              if (in_cell_data)
+                n_cells = n_tuples;
+            }
+          else if (word == "LOOKUP_TABLE")
+            {
+              scanner.expect("the name of a lookup table");
+              const std::uint64_t n =
+                scanner.expect_integer("the size of a lookup table");
+              scanner.skip(4 * n, "values of a lookup table");
+            }
+          else if (word == "FIELD")
+            read_field_arrays();
+          else if (word == "METADATA")
+            skip_metadata();
+          else if (word == "SCALARS" || word == "VECTORS" ||
+                   word == "NORMALS" || word == "TENSORS" ||
+                   word == "TEXTURE_COORDINATES" || word == "COLOR_SCALARS")
+            read_attribute(word);
+        }
+
+        /// Reads an array whose number of components follows from its kind or
+        /// from its head.
+        void
+        read_attribute(const std::string_view kind)
+        {
+          const std::string name(scanner.expect("a field name").text);
+          std::uint64_t     n_components = kind == "SCALARS"   ? 1
+                                           : kind == "TENSORS" ? 9
+                                                               : 3;
+          if (kind == "TEXTURE_COORDINATES" || kind == "COLOR_SCALARS")
+            n_components = scanner.expect_integer("a number of components");
+          if (kind != "COLOR_SCALARS")
+            scanner.expect("a data type");
+          if (kind == "SCALARS")
+            {
+              if (scanner.same_line())
+                n_components = scanner.expect_integer("a number of components");
+              if (scanner.peek().text == "LOOKUP_TABLE")
+                scanner.skip(2, "the name of a lookup table");
+            }
+          read_array(name, n_components, n_tuples);
+        }
+
+        void
+        read_field_arrays()
+        {
+          scanner.expect("a name");
+          const std::uint64_t n_arrays =
+            scanner.expect_integer("a number of arrays");
+          for (std::uint64_t k = 0; k < n_arrays; ++k)
+            {
+              Token name = scanner.expect("a field name");
+              if (name.text == "METADATA")
+                {
+                  skip_metadata();
+                  name = scanner.expect("a field name");
+                }
+              const std::string   array_name(name.text);
+              const std::uint64_t n_components =
+                scanner.expect_integer("a number of components");
+              const std::uint64_t n =
+                scanner.expect_integer("a number of values");
+              scanner.expect("a data type");
+              read_array(array_name, n_components, n);
+            }
+        }
+
+        /// The section ends with an empty line.
+        void
+        skip_metadata()
+        {
+          while (scanner.peek() &&
+                 scanner.peek().line <= scanner.line_of_last() + 1)
+            scanner.next();
+        }
+
+        /// Reads or skips the values of one array.
+        void
+        read_array(const std::string  &name,
+                   const std::uint64_t n_components,
+                   const std::uint64_t n_tuples)
+        {
           if (in_cell_data)
             names += (names.empty() ? "'" : ", '") + name + "'";
           if (!in_cell_data || name != field || found)
@@ -324,116 +437,42 @@ namespace Tessella
                                  "one component."));
           ids   = read_ids(scanner, n_tuples, field);
           found = true;
-        };
+        }
 
-        std::uint64_t n_tuples = 0;
-        while (const Token token = scanner.next())
-          {
-            const std::string_view word = token.text;
-            if (word == "CELL_TYPES")
-              {
-                const std::uint64_t n =
-                  scanner.expect_integer("the number of cells");
-                for (std::uint64_t k = 0; k < n; ++k)
-                  cell_dimensions.push_back(dimension_of_vtk_cell(
-                    scanner.expect_integer("a cell type")));
-              }
-            else if (word == "CELL_DATA" || word == "POINT_DATA")
-              {
-                in_cell_data = word == "CELL_DATA";
-                n_tuples     = scanner.expect_integer("a number of values");
-                if (in_cell_data)
-                  n_cells = n_tuples;
-              }
-            else if (word == "SCALARS")
-              {
-                const std::string name(scanner.expect("a field name").text);
-                scanner.expect("a data type");
-                std::uint64_t n_components = 1;
-                if (scanner.same_line())
-                  n_components =
-                    scanner.expect_integer("a number of components");
-                if (scanner.peek().text == "LOOKUP_TABLE")
-                  scanner.skip(2, "the name of a lookup table");
-                array(name, n_components, n_tuples);
-              }
-            else if (word == "VECTORS" || word == "NORMALS" ||
-                     word == "TENSORS")
-              {
-                const std::string name(scanner.expect("a field name").text);
-                scanner.expect("a data type");
-                array(name, word == "TENSORS" ? 9 : 3, n_tuples);
-              }
-            else if (word == "TEXTURE_COORDINATES" || word == "COLOR_SCALARS")
-              {
-                const std::string   name(scanner.expect("a field name").text);
-                const std::uint64_t n_components =
-                  scanner.expect_integer("a number of components");
-                if (word == "TEXTURE_COORDINATES")
-                  scanner.expect("a data type");
-                array(name, n_components, n_tuples);
-              }
-            else if (word == "LOOKUP_TABLE")
-              {
-                scanner.expect("the name of a lookup table");
-                const std::uint64_t n =
-                  scanner.expect_integer("the size of a lookup table");
-                scanner.skip(4 * n, "values of a lookup table");
-              }
-            else if (word == "FIELD")
-              {
-                scanner.expect("a name");
-                const std::uint64_t n_arrays =
-                  scanner.expect_integer("a number of arrays");
-                for (std::uint64_t k = 0; k < n_arrays; ++k)
-                  {
-                    Token name = scanner.expect("a field name");
-                    if (name.text == "METADATA")
-                      {
-                        while (scanner.peek() && scanner.peek().line <=
-                                                   scanner.line_of_last() + 1)
-                          scanner.next();
-                        name = scanner.expect("a field name");
-                      }
-                    const std::string   array_name(name.text);
-                    const std::uint64_t n_components =
-                      scanner.expect_integer("a number of components");
-                    const std::uint64_t n =
-                      scanner.expect_integer("a number of values");
-                    scanner.expect("a data type");
-                    array(array_name, n_components, n);
-                  }
-              }
-            else if (word == "METADATA")
-              // The section ends with an empty line.
-              while (scanner.peek() &&
-                     scanner.peek().line <= scanner.line_of_last() + 1)
-                scanner.next();
-            // All other words belong to points and connectivity.
-          }
+        /// Throws if the file lacks ids or has another number of them than
+        /// cells.
+        void
+        check() const
+        {
+          AssertThrow(!cell_dimensions.empty(),
+                      ExcMessage("The VTK file '" + file_name +
+                                 "' has no section CELL_TYPES: polytope ids "
+                                 "can be read from unstructured grids only."));
+          AssertThrow(found,
+                      ExcMessage(
+                        "The VTK file '" + file_name +
+                        "' has no cell-data field '" + field + "'" +
+                        (names.empty()
+                           ? " and no other cell data."
+                           : "; its cell-data fields are " + names + ".")));
+          AssertThrow(ids.size() == cell_dimensions.size() &&
+                        n_cells == cell_dimensions.size(),
+                      ExcMessage(
+                        "Field '" + field + "' in the file '" + file_name +
+                        "' has " + std::to_string(ids.size()) + " values for " +
+                        std::to_string(cell_dimensions.size()) + " cells."));
+        }
 
-        AssertThrow(!cell_dimensions.empty(),
-                    ExcMessage("The VTK file '" + file_name +
-                               "' has no section CELL_TYPES: polytope ids can "
-                               "be read from unstructured grids only."));
-        AssertThrow(found,
-                    ExcMessage("The VTK file '" + file_name +
-                               "' has no cell-data field '" + field + "'" +
-                               (names.empty() ? " and no other cell data."
-                                              : "; its cell-data fields are " +
-                                                  names + ".")));
-        AssertThrow(ids.size() == cell_dimensions.size() &&
-                      n_cells == cell_dimensions.size(),
-                    ExcMessage(
-                      "Field '" + field + "' in the file '" + file_name +
-                      "' has " + std::to_string(ids.size()) + " values for " +
-                      std::to_string(cell_dimensions.size()) + " cells."));
-        std::vector<unsigned int> result;
-        for (std::size_t k = 0; k < ids.size(); ++k)
-          if (cell_dimensions[k] == dim)
-            result.push_back(ids[k]);
-        return result;
-      }
+        const std::string        &file_name, &field;
+        Scanner                   scanner;
+        std::vector<unsigned int> cell_dimensions;
+        bool                      in_cell_data = false;
+        std::uint64_t             n_cells = 0, n_tuples = 0;
+        /// Names of all cell-data fields.
+        std::string               names;
+        std::vector<unsigned int> ids;
+        bool                      found = false;
+      };
 
 
 
@@ -457,48 +496,133 @@ namespace Tessella
 
 
 
-      std::vector<unsigned int>
-      read_gmsh(const std::string &file_name,
-                const std::string &field,
-                const unsigned int dim)
+      /// Reads a field of tags of the elements of a gmsh file.
+      class GmshReader
       {
-        AssertThrow(field == "elementary" || field == "physical",
-                    ExcMessage("A gmsh file has no cell-data field '" + field +
-                               "': ask for 'elementary' or 'physical'."));
-        Scanner     scanner(file_name, false);
-        const Token first = scanner.expect("$MeshFormat");
-        AssertThrow(first.text == "$MeshFormat" || first.text == "$NOD",
-                    ExcMessage("The file '" + file_name +
-                               "' is not a gmsh file of format 1, 2 or 4: it "
-                               "must begin with '$MeshFormat' or '$NOD'."));
-        std::string version = "1";
-        if (first.text == "$MeshFormat")
-          {
-            version = scanner.expect("the number of the format").text;
-            AssertThrow(version[0] == '2' || version[0] == '4',
-                        ExcMessage("The gmsh file '" + file_name +
-                                   "' has format " + Scanner::shown(version) +
-                                   ": write it in format 2 or 4."));
-            AssertThrow(scanner.expect_integer("the kind of file") == 0,
-                        ExcMessage("The gmsh file '" + file_name +
-                                   "' is binary: write it in ASCII form."));
-          }
-        AssertThrow(version[0] != '4' || field == "elementary",
-                    ExcMessage("Physical tags cannot be read from the gmsh "
-                               "file '" +
-                               file_name +
-                               "' of format 4 as a field: they are the "
-                               "mesh's material ids, so agglomerate by these, "
-                               "or write the file in format 2."));
+      public:
+        GmshReader(const std::string &file_name,
+                   const std::string &field,
+                   const unsigned int dim)
+          : file_name(file_name)
+          , field(field)
+          , dim(dim)
+          , scanner(file_name, false)
+        {}
 
-        const std::string section = version == "1" ? "$ELM" : "$Elements";
-        Token             token;
-        do
-          token = scanner.expect("section " + section);
-        while (token.text != section);
+        std::vector<unsigned int>
+        read()
+        {
+          read_version();
+          const std::string section = version == "1" ? "$ELM" : "$Elements";
+          Token             token;
+          do
+            token = scanner.expect("section " + section);
+          while (token.text != section);
+          if (version[0] != '4')
+            read_elements();
+          else
+            read_blocks();
+          return ids;
+        }
 
-        std::vector<unsigned int> ids;
-        const auto                add = [&](const std::uint64_t id) {
+      private:
+        void
+        read_version()
+        {
+          const Token first = scanner.expect("$MeshFormat");
+          AssertThrow(first.text == "$MeshFormat" || first.text == "$NOD",
+                      ExcMessage("The file '" + file_name +
+                                 "' is not a gmsh file of format 1, 2 or 4: it "
+                                 "must begin with '$MeshFormat' or '$NOD'."));
+          if (first.text == "$MeshFormat")
+            {
+              version = scanner.expect("the number of the format").text;
+              AssertThrow(version[0] == '2' || version[0] == '4',
+                          ExcMessage("The gmsh file '" + file_name +
+                                     "' has format " + Scanner::shown(version) +
+                                     ": write it in format 2 or 4."));
+              AssertThrow(scanner.expect_integer("the kind of file") == 0,
+                          ExcMessage("The gmsh file '" + file_name +
+                                     "' is binary: write it in ASCII form."));
+            }
+          AssertThrow(version[0] != '4' || field == "elementary",
+                      ExcMessage("Physical tags cannot be read from the gmsh "
+                                 "file '" +
+                                 file_name +
+                                 "' of format 4 as a field: they are the "
+                                 "mesh's material ids, so agglomerate by "
+                                 "these, or write the file in format 2."));
+        }
+
+        /// Reads the elements of format 1 or 2.
+        void
+        read_elements()
+        {
+          const std::uint64_t n =
+            scanner.expect_integer("the number of elements");
+          for (std::uint64_t k = 0; k < n; ++k)
+            {
+              scanner.expect_integer("the number of an element");
+              const std::uint64_t type =
+                scanner.expect_integer("an element type");
+              // Format 1 always has two tags.
+              const std::uint64_t n_tags =
+                version == "1" ? 2 : scanner.expect_integer("a number of tags");
+              std::uint64_t tags[2] = {0, 0};
+              for (std::uint64_t t = 0; t < n_tags; ++t)
+                {
+                  const std::uint64_t tag =
+                    scanner.expect_integer("an element tag");
+                  if (t < 2)
+                    tags[t] = tag;
+                }
+              if (dimension_of_gmsh_element(type) == dim)
+                {
+                  AssertThrow(n_tags >= 2,
+                              ExcMessage(
+                                "The gmsh file '" + file_name +
+                                "' has an element with fewer than two tags "
+                                "on line " +
+                                std::to_string(scanner.line_of_last()) + "."));
+                  add(tags[field == "elementary"]);
+                }
+              skip_line();
+            }
+        }
+
+        /// Reads the blocks of elements of format 4.
+        void
+        read_blocks()
+        {
+          const std::uint64_t n_blocks =
+            scanner.expect_integer("the number of element blocks");
+          skip_line();
+          for (std::uint64_t b = 0; b < n_blocks; ++b)
+            {
+              // In format 4.0, dimension and tag are in the opposite order of
+              // 4.1.
+              const std::uint64_t numbers[2] = {
+                scanner.expect_integer("an entity"),
+                scanner.expect_integer("an entity")};
+              const std::uint64_t tag =
+                numbers[version != "4" && version != "4.0"];
+              const std::uint64_t type =
+                scanner.expect_integer("an element type");
+              const std::uint64_t n =
+                scanner.expect_integer("the number of elements");
+              for (std::uint64_t k = 0; k < n; ++k)
+                {
+                  scanner.expect_integer("the number of an element");
+                  if (dimension_of_gmsh_element(type) == dim)
+                    add(tag);
+                  skip_line();
+                }
+            }
+        }
+
+        void
+        add(const std::uint64_t id)
+        {
           AssertThrow(id <= largest_id,
                       ExcMessage("The gmsh file '" + file_name +
                                  "' has the tag " + std::to_string(id) +
@@ -506,74 +630,22 @@ namespace Tessella
                                  std::to_string(scanner.line_of_last()) +
                                  ", which is too large for a polytope id."));
           ids.push_back(static_cast<unsigned int>(id));
-        };
+        }
 
-        if (version[0] != '4')
-          {
-            const std::uint64_t n =
-              scanner.expect_integer("the number of elements");
-            for (std::uint64_t k = 0; k < n; ++k)
-              {
-                scanner.expect_integer("the number of an element");
-                const std::uint64_t type =
-                  scanner.expect_integer("an element type");
-                // Format 1 always has two tags.
-                const std::uint64_t n_tags =
-                  version == "1" ? 2
-                                 : scanner.expect_integer("a number of tags");
-                std::uint64_t tags[2] = {0, 0};
-                for (std::uint64_t t = 0; t < n_tags; ++t)
-                  {
-                    const std::uint64_t tag =
-                      scanner.expect_integer("an element tag");
-                    if (t < 2)
-                      tags[t] = tag;
-                  }
-                if (dimension_of_gmsh_element(type) == dim)
-                  {
-                    AssertThrow(
-                      n_tags >= 2,
-                      ExcMessage("The gmsh file '" + file_name +
-                                 "' has an element with fewer than two tags "
-                                 "on line " +
-                                 std::to_string(scanner.line_of_last()) + "."));
-                    add(tags[field == "elementary"]);
-                  }
-                while (scanner.same_line())
-                  scanner.next();
-              }
-          }
-        else
-          {
-            const std::uint64_t n_blocks =
-              scanner.expect_integer("the number of element blocks");
-            while (scanner.same_line())
-              scanner.next();
-            for (std::uint64_t b = 0; b < n_blocks; ++b)
-              {
-                // In format 4.0, dimension and tag are in the opposite order of
-                // 4.1.
-                const std::uint64_t numbers[2] = {
-                  scanner.expect_integer("an entity"),
-                  scanner.expect_integer("an entity")};
-                const std::uint64_t tag =
-                  numbers[version != "4" && version != "4.0"];
-                const std::uint64_t type =
-                  scanner.expect_integer("an element type");
-                const std::uint64_t n =
-                  scanner.expect_integer("the number of elements");
-                for (std::uint64_t k = 0; k < n; ++k)
-                  {
-                    scanner.expect_integer("the number of an element");
-                    if (dimension_of_gmsh_element(type) == dim)
-                      add(tag);
-                    while (scanner.same_line())
-                      scanner.next();
-                  }
-              }
-          }
-        return ids;
-      }
+        /// Skips the rest of a line.
+        void
+        skip_line()
+        {
+          while (scanner.same_line())
+            scanner.next();
+        }
+
+        const std::string        &file_name, &field;
+        const unsigned int        dim;
+        Scanner                   scanner;
+        std::string               version = "1";
+        std::vector<unsigned int> ids;
+      };
     } // namespace
 
 
@@ -614,13 +686,19 @@ namespace Tessella
                                  ending) == 0;
       };
       if (ends_with(".msh"))
-        return read_gmsh(file_name, field, dim);
+        {
+          AssertThrow(field == "elementary" || field == "physical",
+                      ExcMessage("A gmsh file has no cell-data field '" +
+                                 field +
+                                 "': ask for 'elementary' or 'physical'."));
+          return GmshReader(file_name, field, dim).read();
+        }
       AssertThrow(ends_with(".vtk"),
                   ExcMessage("Polytope ids cannot be read from the file '" +
                              file_name +
                              "': the name of a mesh file with cell data must "
                              "end in .vtk (legacy VTK) or .msh (gmsh)."));
-      return read_vtk(file_name, field, dim);
+      return VtkReader(file_name, field).read(dim);
     }
   } // namespace internal
 } // namespace Tessella

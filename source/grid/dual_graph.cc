@@ -42,6 +42,162 @@ namespace Tessella
         unsigned int from, to;
         double       area;
       };
+
+
+
+      // Numbers the cells that this process owns, by active_cell_index. An
+      // empty result means that it owns all.
+      template <int dim>
+      std::vector<unsigned int>
+      number_owned_cells(const dealii::Triangulation<dim, dim> &triangulation)
+      {
+        std::vector<unsigned int> number;
+        if (dynamic_cast<const dealii::parallel::TriangulationBase<dim> *>(
+              &triangulation) != nullptr)
+          {
+            number.assign(triangulation.n_active_cells(),
+                          static_cast<unsigned int>(-1));
+            unsigned int n_cells = 0;
+            for (const auto &cell : triangulation.active_cell_iterators())
+              if (cell->is_locally_owned())
+                number[cell->active_cell_index()] = n_cells++;
+          }
+        return number;
+      }
+
+
+
+      // Inserts an edge into the last row of the graph in ascending order; a
+      // neighbour behind two faces is listed once.
+      void
+      insert_edge(DualGraph         &graph,
+                  const unsigned int to,
+                  const bool         with_areas,
+                  const double       area)
+      {
+        const std::size_t row      = graph.offsets.back();
+        std::size_t       position = graph.neighbors.size();
+        while (position > row && graph.neighbors[position - 1] > to)
+          --position;
+        if (position > row && graph.neighbors[position - 1] == to)
+          {
+            if (with_areas)
+              graph.areas[position - 1] += area;
+            return;
+          }
+        graph.neighbors.insert(graph.neighbors.begin() + position, to);
+        if (with_areas)
+          graph.areas.insert(graph.areas.begin() + position, area);
+      }
+
+
+
+      // Graph of the neighbours that each cell has through its own faces: those
+      // of the same level and coarser ones. Active cells are visited in the
+      // order of their active_cell_index.
+      template <int dim>
+      DualGraph
+      list_own_neighbors(const dealii::Triangulation<dim, dim> &triangulation,
+                         const bool                             with_areas)
+      {
+        const std::vector<unsigned int> number =
+          number_owned_cells(triangulation);
+        DualGraph          graph;
+        const unsigned int n_cells = triangulation.n_active_cells();
+        graph.offsets.reserve(n_cells + 1);
+        graph.offsets.push_back(0);
+        graph.neighbors.reserve(std::size_t(2 * dim) * n_cells);
+        if (with_areas)
+          graph.areas.reserve(graph.neighbors.capacity());
+        for (const auto &cell : triangulation.active_cell_iterators())
+          {
+            if (!number.empty() && !cell->is_locally_owned())
+              continue;
+            for (const unsigned int f : cell->face_indices())
+              {
+                if (cell->at_boundary(f))
+                  continue;
+                const auto neighbor = cell->neighbor(f);
+                if (!neighbor->is_active() ||
+                    (!number.empty() && !neighbor->is_locally_owned()))
+                  continue;
+                const unsigned int index = neighbor->active_cell_index();
+                insert_edge(graph,
+                            number.empty() ? index : number[index],
+                            with_areas,
+                            with_areas ? face_area<dim>(cell->face(f)) : 0.);
+              }
+            graph.offsets.push_back(graph.neighbors.size());
+          }
+        return graph;
+      }
+
+
+
+      // A coarse cell does not list its finer neighbours: finds edges that only
+      // one of the two cells lists, in ascending order. A test of the edges, in
+      // contrast to one of refinement levels, is also correct for anisotropic
+      // refinement.
+      std::vector<Edge>
+      missing_edges(const DualGraph &graph, const bool with_areas)
+      {
+        std::vector<Edge> missing;
+        for (unsigned int i = 0; i < graph.n_cells(); ++i)
+          for (std::size_t e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e)
+            {
+              const unsigned int j     = graph.neighbors[e];
+              const auto         begin = graph.neighbors.begin();
+              if (!std::binary_search(begin + graph.offsets[j],
+                                      begin + graph.offsets[j + 1],
+                                      i))
+                missing.push_back({j, i, with_areas ? graph.areas[e] : 0.});
+            }
+        std::sort(missing.begin(),
+                  missing.end(),
+                  [](const Edge &a, const Edge &b) {
+                    return a.from != b.from ? a.from < b.from : a.to < b.to;
+                  });
+        return missing;
+      }
+
+
+
+      // Merges the missing edges into the rows of the graph.
+      DualGraph
+      add_edges(const DualGraph         &graph,
+                const std::vector<Edge> &missing,
+                const bool               with_areas)
+      {
+        DualGraph         complete;
+        const std::size_t n_edges = graph.neighbors.size() + missing.size();
+        complete.offsets.reserve(graph.offsets.size());
+        complete.offsets.push_back(0);
+        complete.neighbors.reserve(n_edges);
+        if (with_areas)
+          complete.areas.reserve(n_edges);
+        const auto append = [&](const unsigned int to, const double area) {
+          complete.neighbors.push_back(to);
+          if (with_areas)
+            complete.areas.push_back(area);
+        };
+        auto extra = missing.cbegin();
+        for (unsigned int i = 0; i < graph.n_cells(); ++i)
+          {
+            for (std::size_t e = graph.offsets[i]; e < graph.offsets[i + 1];
+                 ++e)
+              {
+                for (; extra != missing.cend() && extra->from == i &&
+                       extra->to <= graph.neighbors[e];
+                     ++extra)
+                  append(extra->to, extra->area);
+                append(graph.neighbors[e], with_areas ? graph.areas[e] : 0.);
+              }
+            for (; extra != missing.cend() && extra->from == i; ++extra)
+              append(extra->to, extra->area);
+            complete.offsets.push_back(complete.neighbors.size());
+          }
+        return complete;
+      }
     } // namespace
 
 
@@ -51,124 +207,11 @@ namespace Tessella
     make_dual_graph(const dealii::Triangulation<dim, dim> &triangulation,
                     const bool                             with_areas)
     {
-      unsigned int              n_cells = triangulation.n_active_cells();
-      std::vector<unsigned int> number; // empty: all cells
-      if (dynamic_cast<const dealii::parallel::TriangulationBase<dim> *>(
-            &triangulation) != nullptr)
-        {
-          number.assign(n_cells, static_cast<unsigned int>(-1));
-          n_cells = 0;
-          for (const auto &cell : triangulation.active_cell_iterators())
-            if (cell->is_locally_owned())
-              number[cell->active_cell_index()] = n_cells++;
-        }
-      DualGraph graph;
-      graph.offsets.reserve(n_cells + 1);
-      graph.offsets.push_back(0);
-      graph.neighbors.reserve(std::size_t(2 * dim) * n_cells);
-      if (with_areas)
-        graph.areas.reserve(graph.neighbors.capacity());
-
-      // Neighbours that each cell has through its own faces: those of the same
-      // level and coarser ones. Active cells are visited in the order of their
-      // active_cell_index.
-      for (const auto &cell : triangulation.active_cell_iterators())
-        {
-          if (!number.empty() && !cell->is_locally_owned())
-            continue;
-          const std::size_t row = graph.offsets.back();
-          for (const unsigned int f : cell->face_indices())
-            {
-              if (cell->at_boundary(f))
-                continue;
-              const auto neighbor = cell->neighbor(f);
-              if (!neighbor->is_active())
-                continue;
-              if (!number.empty() && !neighbor->is_locally_owned())
-                continue;
-              const unsigned int to = number.empty()
-                                        ? neighbor->active_cell_index()
-                                        : number[neighbor->active_cell_index()];
-              const double       area =
-                with_areas ? face_area<dim>(cell->face(f)) : 0.;
-
-              // Insert in ascending order; a neighbour behind two faces is
-              // listed once.
-              std::size_t position = graph.neighbors.size();
-              while (position > row && graph.neighbors[position - 1] > to)
-                --position;
-              if (position > row && graph.neighbors[position - 1] == to)
-                {
-                  if (with_areas)
-                    graph.areas[position - 1] += area;
-                  continue;
-                }
-              graph.neighbors.insert(graph.neighbors.begin() + position, to);
-              if (with_areas)
-                graph.areas.insert(graph.areas.begin() + position, area);
-            }
-          graph.offsets.push_back(graph.neighbors.size());
-        }
-      Assert(graph.n_cells() == n_cells, dealii::ExcInternalError());
-
-      // A coarse cell does not list its finer neighbours: find edges that only
-      // one of the two cells lists. A test of the edges, in contrast to one of
-      // refinement levels, is also correct for anisotropic refinement.
-      std::vector<Edge> missing;
-      for (unsigned int i = 0; i < n_cells; ++i)
-        for (std::size_t e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e)
-          {
-            const unsigned int j     = graph.neighbors[e];
-            const auto         begin = graph.neighbors.begin();
-            if (!std::binary_search(begin + graph.offsets[j],
-                                    begin + graph.offsets[j + 1],
-                                    i))
-              missing.push_back({j, i, with_areas ? graph.areas[e] : 0.});
-          }
-      if (missing.empty())
-        return graph;
-
-      std::sort(missing.begin(),
-                missing.end(),
-                [](const Edge &a, const Edge &b) {
-                  return a.from != b.from ? a.from < b.from : a.to < b.to;
-                });
-      DualGraph         complete;
-      const std::size_t n_edges = graph.neighbors.size() + missing.size();
-      complete.offsets.reserve(n_cells + 1);
-      complete.offsets.push_back(0);
-      complete.neighbors.reserve(n_edges);
-      if (with_areas)
-        complete.areas.reserve(n_edges);
-      auto extra = missing.cbegin();
-      for (unsigned int i = 0; i < n_cells; ++i)
-        {
-          std::size_t e = graph.offsets[i];
-          while (true)
-            {
-              const bool has_own = e < graph.offsets[i + 1];
-              const bool has_extra =
-                extra != missing.cend() && extra->from == i;
-              if (!has_own && !has_extra)
-                break;
-              if (has_own && (!has_extra || graph.neighbors[e] < extra->to))
-                {
-                  complete.neighbors.push_back(graph.neighbors[e]);
-                  if (with_areas)
-                    complete.areas.push_back(graph.areas[e]);
-                  ++e;
-                }
-              else
-                {
-                  complete.neighbors.push_back(extra->to);
-                  if (with_areas)
-                    complete.areas.push_back(extra->area);
-                  ++extra;
-                }
-            }
-          complete.offsets.push_back(complete.neighbors.size());
-        }
-      return complete;
+      DualGraph graph = list_own_neighbors(triangulation, with_areas);
+      const std::vector<Edge> missing = missing_edges(graph, with_areas);
+      if (!missing.empty())
+        graph = add_edges(graph, missing, with_areas);
+      return graph;
     }
 
     template DualGraph

@@ -2,10 +2,15 @@
 #ifndef tessella_source_grid_dual_graph_h
 #define tessella_source_grid_dual_graph_h
 
+#include <deal.II/distributed/tria_base.h>
 #include <deal.II/grid/tria.h>
+
+#include <tessella/base/compatibility.h>
 
 #include <cstddef>
 #include <vector>
+
+#include "../base/collective.h"
 
 namespace Tessella
 {
@@ -37,6 +42,16 @@ namespace Tessella
         return static_cast<unsigned int>(offsets.size() - 1);
       }
     };
+
+    /// Whether the triangulation is distributed over several processes.
+    template <int dim>
+    bool
+    is_distributed(const dealii::Triangulation<dim> &triangulation)
+    {
+      return dynamic_cast<const dealii::parallel::TriangulationBase<dim> *>(
+               &triangulation) != nullptr &&
+             n_processes(Compatibility::get_communicator(triangulation)) > 1;
+    }
 
     /// Builds the dual graph; the cost is linear in the number of cells.
     template <int dim>

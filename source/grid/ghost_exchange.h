@@ -5,13 +5,36 @@
 #include <deal.II/base/mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 #include <type_traits>
 #include <vector>
 
+#include "../base/collective.h"
+
 namespace Tessella
 {
+  namespace internal
+  {
+    /// Sum of a number over all processes of lower rank. Collective.
+    inline std::uint64_t
+    sum_of_lower_processes(const std::uint64_t number,
+                           const MPI_Comm      communicator)
+    {
+      std::uint64_t sum = 0;
+#ifdef DEAL_II_WITH_MPI
+      MPI_Exscan(&number, &sum, 1, MPI_UINT64_T, MPI_SUM, communicator);
+      if (this_process(communicator) == 0)
+        sum = 0;
+#else
+      (void)number;
+      (void)communicator;
+#endif
+      return sum;
+    }
+  } // namespace internal
+
   /**
    * Exchange of values between the owners of polytopes and the processes that
    * have them as ghosts. Both processes have their lists in the same order, so

@@ -7,13 +7,16 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <vector>
+
+#include "local_facets.h"
 
 namespace Tessella
 {
   namespace
   {
+    using namespace internal;
+
     // Largest number of facets of a polytope that is searched without a tree.
     constexpr unsigned int max_facets_without_tree = 64;
     // Number of facets per task of polytopes with more facets.
@@ -22,406 +25,6 @@ namespace Tessella
     // and tries more directions below poor_height.
     constexpr double good_height = 0.75;
     constexpr double poor_height = 0.55;
-    // The gauges below are of order one; values smaller than this count as
-    // zero.
-    constexpr double gauge_tolerance = 1e-9;
-
-    template <int dim>
-    inline double
-    dot(const double *a, const double *b)
-    {
-      double sum = a[0] * b[0];
-      for (int d = 1; d < dim; ++d)
-        sum += a[d] * b[d];
-      return sum;
-    }
-
-
-
-    // Facet as seen from its polytope: corners in cyclic order, with the
-    // periodic shift of this side applied.
-    template <int dim>
-    struct LocalFacet
-    {
-      static constexpr int max_corners = (dim == 2 ? 2 : 4);
-
-      double       corner[max_corners][dim];
-      double       centre[dim];
-      double       inner_normal[dim];
-      int          n_corners;
-      bool         warped;
-      unsigned int side;    // 2 * facet + side
-      unsigned int subcell; // adjacent sub-cell of this polytope
-      // Quadrature points of curved facets, and the shift to be added to them.
-      const double *points;
-      unsigned int  n_points;
-      const double *shift;
-    };
-
-
-
-    // Affine functions that describe the sets K(h). K(h) is the convex hull of
-    // a base facet and its centre moved inward along a direction by height h.
-    // The functions are the height above the base, and one wall function per
-    // edge of the base, which is 1 on the axis and 0 on the wall that contains
-    // that edge and the direction. A point is inside of K(h) if all wall
-    // functions are larger than height / h > 0.
-    template <int dim>
-    struct Gauge
-    {
-      static constexpr int max_walls = LocalFacet<dim>::max_corners;
-
-      double height[dim], height_0;
-      double wall[max_walls][dim], wall_0[max_walls];
-      int    n_walls;
-      double tolerance; // heights up to this value count as zero
-
-      double
-      evaluate_height(const double *x) const
-      {
-        return dot<dim>(height, x) + height_0;
-      }
-
-      double
-      evaluate_wall(const int i, const double *x) const
-      {
-        return dot<dim>(wall[i], x) + wall_0[i];
-      }
-
-      // Returns false if the base is degenerate.
-      bool
-      set_direction(const LocalFacet<dim> &base, const double *direction)
-      {
-        n_walls = base.n_corners;
-        for (int i = 0; i < n_walls; ++i)
-          {
-            const double *p = base.corner[i];
-            double        w[3];
-            if (dim == 2)
-              {
-                w[0] = -direction[1];
-                w[1] = direction[0];
-              }
-            else
-              {
-                const double *q       = base.corner[(i + 1) % n_walls];
-                double        edge[3] = {};
-                for (int d = 0; d < dim; ++d)
-                  edge[d] = q[d] - p[d];
-                double e[3] = {direction[0], direction[1], direction[dim - 1]};
-                Geometry::cross_product(edge, e, w);
-              }
-            double scale = 0;
-            for (int d = 0; d < dim; ++d)
-              scale += w[d] * (base.centre[d] - p[d]);
-            if (!(std::abs(scale) > std::numeric_limits<double>::min()))
-              return false;
-            for (int d = 0; d < dim; ++d)
-              wall[i][d] = w[d] / scale;
-            wall_0[i] = -dot<dim>(wall[i], p);
-          }
-        return true;
-      }
-    };
-
-
-
-    // Treats one facet as an obstacle. @p s is the inverse of the height up to
-    // which K(h) is known to be free. The function returns the inverse of the
-    // height for which this facet does not meet the interior either, which is
-    // the maximum of s and of min_i wall_i / height over the points of the
-    // facet above the base. This minimum of linear-fractional functions attains
-    // its maximum at a corner, at a point of an edge where two wall functions
-    // are equal, or at the point on the axis where all are equal.
-    template <int dim>
-    double
-    tighten(const Gauge<dim> &gauge, const LocalFacet<dim> &facet, double s)
-    {
-      constexpr int m = LocalFacet<dim>::max_corners;
-      const int     n = facet.n_corners, w = gauge.n_walls;
-      double        height[m], wall[m][m];
-
-      bool above = false;
-      for (int j = 0; j < n; ++j)
-        {
-          height[j] = gauge.evaluate_height(facet.corner[j]);
-          above |= height[j] > gauge.tolerance;
-        }
-      if (!above && facet.n_points == 0)
-        return s;
-
-      bool free = false;
-      for (int i = 0; i < w; ++i)
-        {
-          bool beyond = true;
-          for (int j = 0; j < n; ++j)
-            {
-              wall[i][j] = gauge.evaluate_wall(i, facet.corner[j]);
-              beyond &= wall[i][j] - s * height[j] <= gauge_tolerance;
-            }
-          free |= beyond;
-          if (free && facet.n_points == 0)
-            return s;
-        }
-
-      const auto consider = [&](const double z, const double b) {
-        if (b > gauge_tolerance && z > gauge.tolerance)
-          s = std::max(s, b / z);
-      };
-
-      for (unsigned int q = 0; q < facet.n_points; ++q)
-        {
-          double x[dim];
-          for (int d = 0; d < dim; ++d)
-            x[d] = facet.points[q * dim + d] + facet.shift[d];
-          double b = gauge.evaluate_wall(0, x);
-          for (int i = 1; i < w; ++i)
-            b = std::min(b, gauge.evaluate_wall(i, x));
-          consider(gauge.evaluate_height(x), b);
-        }
-      if (!above || free)
-        return s;
-
-      for (int j = 0; j < n; ++j)
-        {
-          double b = std::numeric_limits<double>::infinity();
-          for (int i = 0; i < w; ++i)
-            b = std::min(b, wall[i][j]);
-          consider(height[j], b);
-        }
-
-      const auto edge = [&](const int j, const int k) {
-        if (height[j] <= gauge.tolerance && height[k] <= gauge.tolerance)
-          return;
-        const auto at = [&](const double t, double &z, double &b) {
-          z = height[j] + t * (height[k] - height[j]);
-          b = wall[0][j] + t * (wall[0][k] - wall[0][j]);
-          for (int i = 1; i < w; ++i)
-            b = std::min(b, wall[i][j] + t * (wall[i][k] - wall[i][j]));
-        };
-        double z, b;
-        for (int i = 0; i < w; ++i)
-          {
-            const int    l   = (i + 1) % w;
-            const double d_j = wall[i][j] - wall[l][j];
-            const double d_k = wall[i][k] - wall[l][k];
-            if (d_j * d_k < 0)
-              {
-                at(d_j / (d_j - d_k), z, b);
-                consider(z, b);
-              }
-            if (w == 2)
-              break;
-          }
-        // An edge passes through the base itself: the geometry is invalid or
-        // strongly warped, and no height is free.
-        if (height[j] * height[k] < 0)
-          {
-            at(height[j] / (height[j] - height[k]), z, b);
-            if (b > 0.05)
-              s = std::numeric_limits<double>::infinity();
-          }
-      };
-
-      if (dim == 2)
-        {
-          edge(0, 1);
-          return s;
-        }
-
-      const auto triangle = [&](const int j, const int k, const int l) {
-        const double x[3] = {wall[0][j] - 1., wall[0][k] - 1., wall[0][l] - 1.};
-        const double y[3] = {wall[1][j] - 1., wall[1][k] - 1., wall[1][l] - 1.};
-        const double a    = x[1] * y[2] - x[2] * y[1];
-        const double b    = x[2] * y[0] - x[0] * y[2];
-        const double c    = x[0] * y[1] - x[1] * y[0];
-        if ((a >= 0 && b >= 0 && c >= 0) || (a <= 0 && b <= 0 && c <= 0))
-          if (const double sum = a + b + c; sum != 0)
-            consider((a * height[j] + b * height[k] + c * height[l]) / sum, 1.);
-      };
-
-      for (int j = 0; j < n; ++j)
-        edge(j, (j + 1) % n);
-      triangle(0, 1, 2);
-      if (n == 4)
-        {
-          triangle(0, 2, 3);
-          if (facet.warped)
-            {
-              edge(0, 2);
-              edge(1, 3);
-              triangle(0, 1, 3);
-              triangle(1, 2, 3);
-            }
-        }
-      return s;
-    }
-
-
-
-    // Binary tree of bounding boxes over the facets of a large polytope.
-    template <int dim>
-    class FacetTree
-    {
-    public:
-      void
-      build(const std::vector<LocalFacet<dim>> &facets)
-      {
-        const unsigned int n = facets.size();
-        order.resize(n);
-        std::iota(order.begin(), order.end(), 0u);
-        nodes.clear();
-        nodes.reserve(2 * (n / leaf_size + 1));
-        nodes.emplace_back();
-        split(facets, 0, 0, n);
-      }
-
-      double
-      tighten(const Gauge<dim>                   &gauge,
-              const std::vector<LocalFacet<dim>> &facets,
-              const unsigned int                  base,
-              double                              s) const
-      {
-        unsigned int stack[128];
-        unsigned int n_stack = 0;
-        stack[n_stack++]     = 0;
-        while (n_stack > 0)
-          {
-            const Node &node = nodes[stack[--n_stack]];
-            if (misses(gauge, node, s))
-              continue;
-            if (node.child == 0)
-              {
-                for (unsigned int i = node.begin; i < node.end; ++i)
-                  if (order[i] != base)
-                    s = Tessella::tighten(gauge, facets[order[i]], s);
-              }
-            else
-              {
-                // Visit the nearer child first: it is the last on the stack.
-                const bool first_is_nearer =
-                  distance(facets[base], nodes[node.child]) <=
-                  distance(facets[base], nodes[node.child + 1]);
-                stack[n_stack++] = node.child + (first_is_nearer ? 1 : 0);
-                stack[n_stack++] = node.child + (first_is_nearer ? 0 : 1);
-              }
-          }
-        return s;
-      }
-
-    private:
-      static constexpr unsigned int leaf_size = 4;
-
-      struct Node
-      {
-        double       centre[dim], half_width[dim];
-        unsigned int begin, end;
-        unsigned int child = 0; // the second child is child + 1; 0: a leaf
-      };
-
-      static double
-      distance(const LocalFacet<dim> &base, const Node &node)
-      {
-        double sum = 0;
-        for (int d = 0; d < dim; ++d)
-          {
-            const double gap =
-              std::max(std::abs(node.centre[d] - base.centre[d]) -
-                         node.half_width[d],
-                       0.);
-            sum += gap * gap;
-          }
-        return sum;
-      }
-
-      static bool
-      misses(const Gauge<dim> &gauge, const Node &node, const double s)
-      {
-        double reach = 0;
-        for (int d = 0; d < dim; ++d)
-          reach += std::abs(gauge.height[d]) * node.half_width[d];
-        if (gauge.evaluate_height(node.centre) + reach <= gauge.tolerance)
-          return true;
-        for (int i = 0; i < gauge.n_walls; ++i)
-          {
-            double value = gauge.wall_0[i] - s * gauge.height_0;
-            for (int d = 0; d < dim; ++d)
-              {
-                const double slope = gauge.wall[i][d] - s * gauge.height[d];
-                value +=
-                  slope * node.centre[d] + std::abs(slope) * node.half_width[d];
-              }
-            if (value <= gauge_tolerance)
-              return true;
-          }
-        return false;
-      }
-
-      void
-      split(const std::vector<LocalFacet<dim>> &facets,
-            const unsigned int                  index,
-            const unsigned int                  begin,
-            const unsigned int                  end)
-      {
-        double lower[dim], upper[dim], centre_lower[dim], centre_upper[dim];
-        for (int d = 0; d < dim; ++d)
-          {
-            lower[d] = centre_lower[d] = std::numeric_limits<double>::max();
-            upper[d] = centre_upper[d] = -std::numeric_limits<double>::max();
-          }
-        for (unsigned int i = begin; i < end; ++i)
-          {
-            const LocalFacet<dim> &facet = facets[order[i]];
-            for (int d = 0; d < dim; ++d)
-              {
-                for (int j = 0; j < facet.n_corners; ++j)
-                  {
-                    lower[d] = std::min(lower[d], facet.corner[j][d]);
-                    upper[d] = std::max(upper[d], facet.corner[j][d]);
-                  }
-                for (unsigned int q = 0; q < facet.n_points; ++q)
-                  {
-                    const double x = facet.points[q * dim + d] + facet.shift[d];
-                    lower[d]       = std::min(lower[d], x);
-                    upper[d]       = std::max(upper[d], x);
-                  }
-                centre_lower[d] = std::min(centre_lower[d], facet.centre[d]);
-                centre_upper[d] = std::max(centre_upper[d], facet.centre[d]);
-              }
-          }
-        int axis = 0;
-        for (int d = 0; d < dim; ++d)
-          {
-            nodes[index].centre[d]     = 0.5 * (lower[d] + upper[d]);
-            nodes[index].half_width[d] = 0.5 * (upper[d] - lower[d]);
-            if (centre_upper[d] - centre_lower[d] >
-                centre_upper[axis] - centre_lower[axis])
-              axis = d;
-          }
-        nodes[index].begin = begin;
-        nodes[index].end   = end;
-        if (end - begin <= leaf_size)
-          return;
-        const unsigned int middle = begin + (end - begin) / 2;
-        std::nth_element(order.begin() + begin,
-                         order.begin() + middle,
-                         order.begin() + end,
-                         [&](const unsigned int a, const unsigned int b) {
-                           const double x = facets[a].centre[axis];
-                           const double y = facets[b].centre[axis];
-                           return x < y || (x == y && a < b);
-                         });
-        const unsigned int child = nodes.size();
-        nodes[index].child       = child;
-        nodes.emplace_back();
-        nodes.emplace_back();
-        split(facets, child, begin, middle);
-        split(facets, child + 1, middle, end);
-      }
-
-      std::vector<unsigned int> order;
-      std::vector<Node>         nodes;
-    };
 
 
 
@@ -631,77 +234,115 @@ namespace Tessella
 
 
 
-    // Largest height found for a simplex or pyramid on facet @p base.
+    // Largest height found for a simplex or pyramid on a facet of a polytope.
     template <int dim>
-    double
-    largest_height(const PolytopicMesh<dim> &mesh,
+    class HeightSearch
+    {
+    public:
+      HeightSearch(const PolytopicMesh<dim> &mesh,
                    const unsigned int        polytope,
                    const LocalPolytope<dim> &local,
                    const unsigned int        base)
-    {
-      const LocalFacet<dim> &facet  = local.facets[base];
-      const double          *normal = facet.inner_normal;
-
-      Gauge<dim> gauge;
-      for (int d = 0; d < dim; ++d)
-        gauge.height[d] = normal[d];
-      gauge.height_0 = -dot<dim>(normal, facet.centre);
-
-      // Highest point of the polytope above the base.
-      const double *box     = &mesh.box[2 * dim * polytope];
-      double        highest = gauge.height_0;
-      const double *summit  = nullptr;
-      if (local.use_tree || local.curved)
+        : mesh(mesh)
+        , local(local)
+        , base(base)
+        , facet(local.facets[base])
+        , normal(facet.inner_normal)
+        , box(&mesh.box[2 * dim * polytope])
+      {
         for (int d = 0; d < dim; ++d)
-          highest += normal[d] * box[normal[d] > 0 ? dim + d : d];
-      else
-        {
-          highest = 0;
-          for (const LocalFacet<dim> &other : local.facets)
-            for (int j = 0; j < other.n_corners; ++j)
-              {
-                const double z = gauge.evaluate_height(other.corner[j]);
-                if (z > highest)
-                  {
-                    highest = z;
-                    summit  = other.corner[j];
-                  }
-              }
-        }
+          gauge.height[d] = normal[d];
+        gauge.height_0 = -dot<dim>(normal, facet.centre);
+      }
 
-      // The vertex of the adjacent sub-cell that is farthest from the base is
-      // an apex if the sub-cell is convex.
-      const unsigned int s     = facet.subcell;
-      const unsigned int first = mesh.subcell_vertex_offset[s];
-      const unsigned int n     = mesh.subcell_vertex_offset[s + 1] - first;
-      const double      *x     = &mesh.subcell_vertices[first * dim];
-      const SubCellType  type  = mesh.subcell_type[s];
-      double             centre[dim] = {};
-      double             own         = 0;
-      const double      *apex        = x;
-      for (unsigned int j = 0; j < n; ++j)
-        {
-          const double z = gauge.evaluate_height(x + j * dim);
-          if (z > own)
-            {
-              own  = z;
-              apex = x + j * dim;
-            }
-          for (int d = 0; d < dim; ++d)
-            centre[d] += x[j * dim + d] / n;
-        }
-      const bool convex = type == SubCellType::simplex ||
-                          type == SubCellType::parallelepiped ||
-                          (type == SubCellType::hypercube && dim == 2);
-      // If the sub-cell may not be convex, the start value is half of its
-      // height, which remains if every direction fails.
-      double best = convex ? own : 0.5 * own;
+      double
+      largest_height()
+      {
+        find_highest_point();
+        inspect_subcell();
+        if (!(highest > 0))
+          return best;
+        gauge.tolerance = gauge_tolerance * highest;
+        if (best >= good_height * highest)
+          return best;
 
-      if (!(highest > 0))
+        double box_centre[dim];
+        for (int d = 0; d < dim; ++d)
+          box_centre[d] = 0.5 * (box[d] + box[dim + d]);
+        const bool found = search(normal) || search_to(target) ||
+                           search_to(box_centre) ||
+                           (summit != nullptr && search_to(summit));
+        if (!found && best < poor_height * highest)
+          search_oblique_directions();
         return best;
-      gauge.tolerance = gauge_tolerance * highest;
+      }
 
-      const auto search = [&](const double *direction) {
+    private:
+      // Highest point of the polytope above the base, or an upper bound of its
+      // height.
+      void
+      find_highest_point()
+      {
+        highest = gauge.height_0;
+        if (local.use_tree || local.curved)
+          for (int d = 0; d < dim; ++d)
+            highest += normal[d] * box[normal[d] > 0 ? dim + d : d];
+        else
+          {
+            highest = 0;
+            for (const LocalFacet<dim> &other : local.facets)
+              for (int j = 0; j < other.n_corners; ++j)
+                {
+                  const double z = gauge.evaluate_height(other.corner[j]);
+                  if (z > highest)
+                    {
+                      highest = z;
+                      summit  = other.corner[j];
+                    }
+                }
+          }
+      }
+
+      // Finds the height in the adjacent sub-cell and a point of it to which
+      // the search goes.
+      void
+      inspect_subcell()
+      {
+        // The vertex of the adjacent sub-cell that is farthest from the base is
+        // an apex if the sub-cell is convex.
+        const unsigned int s     = facet.subcell;
+        const unsigned int first = mesh.subcell_vertex_offset[s];
+        const unsigned int n     = mesh.subcell_vertex_offset[s + 1] - first;
+        const double      *x     = &mesh.subcell_vertices[first * dim];
+        const SubCellType  type  = mesh.subcell_type[s];
+        double             centre[dim] = {};
+        double             own         = 0;
+        const double      *apex        = x;
+        for (unsigned int j = 0; j < n; ++j)
+          {
+            const double z = gauge.evaluate_height(x + j * dim);
+            if (z > own)
+              {
+                own  = z;
+                apex = x + j * dim;
+              }
+            for (int d = 0; d < dim; ++d)
+              centre[d] += x[j * dim + d] / n;
+          }
+        const bool convex = type == SubCellType::simplex ||
+                            type == SubCellType::parallelepiped ||
+                            (type == SubCellType::hypercube && dim == 2);
+        // If the sub-cell may not be convex, the start value is half of its
+        // height, which remains if every direction fails.
+        best = convex ? own : 0.5 * own;
+        std::copy_n(type == SubCellType::simplex ? apex : centre, dim, target);
+      }
+
+      // Improves the best height by that along a direction; true if it is good
+      // enough to end the search.
+      bool
+      search(const double *direction)
+      {
         double square = 0, inward = 0;
         for (int d = 0; d < dim; ++d)
           {
@@ -721,63 +362,95 @@ namespace Tessella
           for (unsigned int g = 0; g < local.facets.size(); ++g)
             if (g != base)
               {
-                inverse = tighten(gauge, local.facets[g], inverse);
+                inverse =
+                  Obstacle<dim>(gauge, local.facets[g], inverse).tighten();
                 if (inverse >= limit)
                   return false;
               }
         best = std::max(best, (local.curved ? 0.9 : 1.) / inverse);
         return best >= good_height * highest;
-      };
-      const auto search_to = [&](const double *point) {
+      }
+
+      bool
+      search_to(const double *point)
+      {
         double direction[dim];
         for (int d = 0; d < dim; ++d)
           direction[d] = point[d] - facet.centre[d];
         return search(direction);
-      };
+      }
 
-      if (best >= good_height * highest)
-        return best;
-      if (search(normal))
-        return best;
-      if (search_to(type == SubCellType::simplex ? apex : centre))
-        return best;
-      double box_centre[dim];
-      for (int d = 0; d < dim; ++d)
-        box_centre[d] = 0.5 * (box[d] + box[dim + d]);
-      if (search_to(box_centre))
-        return best;
-      if (summit != nullptr && search_to(summit))
-        return best;
-      if (best < poor_height * highest)
+      // Tries directions between the normal and the tangents of the base.
+      void
+      search_oblique_directions()
+      {
+        double tangent[2][3] = {}, length = 0;
+        for (int d = 0; d < dim; ++d)
+          {
+            tangent[0][d] = facet.corner[1][d] - facet.corner[0][d];
+            length += tangent[0][d] * tangent[0][d];
+          }
+        length = std::sqrt(length);
+        if (!(length > 0))
+          return;
+        for (int d = 0; d < dim; ++d)
+          tangent[0][d] /= length;
+        if (dim == 3)
+          {
+            const double m[3] = {normal[0], normal[1], normal[dim - 1]};
+            Geometry::cross_product(m, tangent[0], tangent[1]);
+          }
+        for (const double slope : {0.5, 1.2})
+          for (int t = 0; t < dim - 1; ++t)
+            for (const double sign : {-1., 1.})
+              {
+                double direction[dim];
+                for (int d = 0; d < dim; ++d)
+                  direction[d] = normal[d] + sign * slope * tangent[t][d];
+                if (search(direction))
+                  return;
+              }
+      }
+
+      const PolytopicMesh<dim> &mesh;
+      const LocalPolytope<dim> &local;
+      const unsigned int        base;
+      const LocalFacet<dim>    &facet;
+      const double             *normal, *box;
+      Gauge<dim>                gauge;
+      double                    highest = 0, best = 0;
+      const double             *summit = nullptr; // null pointer: not known
+      double                    target[dim];
+    };
+
+
+
+    // Penalty factors of one polytope of degree p by PenaltyFormula::
+    // bounding_box.
+    template <int dim>
+    void
+    bounding_box_factors(PolytopicMesh<dim> &mesh,
+                         const unsigned int  polytope,
+                         const double        p)
+    {
+      const double *box = &mesh.box[2 * dim * polytope];
+      for (unsigned int e = mesh.polytope_interface_offset[polytope];
+           e < mesh.polytope_interface_offset[polytope + 1];
+           ++e)
         {
-          double tangent[2][3] = {}, length = 0;
-          for (int d = 0; d < dim; ++d)
+          const unsigned int interface = mesh.polytope_interface[e] / 2;
+          const unsigned int side      = mesh.polytope_interface[e] % 2;
+          for (unsigned int f = mesh.facet_offset[interface];
+               f < mesh.facet_offset[interface + 1];
+               ++f)
             {
-              tangent[0][d] = facet.corner[1][d] - facet.corner[0][d];
-              length += tangent[0][d] * tangent[0][d];
+              double extent = 0;
+              for (int d = 0; d < dim; ++d)
+                extent += std::abs(mesh.facet_normal[f * dim + d]) *
+                          (box[dim + d] - box[d]);
+              mesh.penalty_factor[2 * f + side] = p * p / extent;
             }
-          length = std::sqrt(length);
-          if (!(length > 0))
-            return best;
-          for (int d = 0; d < dim; ++d)
-            tangent[0][d] /= length;
-          if (dim == 3)
-            {
-              const double m[3] = {normal[0], normal[1], normal[dim - 1]};
-              Geometry::cross_product(m, tangent[0], tangent[1]);
-            }
-          for (const double slope : {0.5, 1.2})
-            for (int t = 0; t < dim - 1; ++t)
-              for (const double sign : {-1., 1.})
-                {
-                  double direction[dim];
-                  for (int d = 0; d < dim; ++d)
-                    direction[d] = normal[d] + sign * slope * tangent[t][d];
-                  if (search(direction))
-                    return best;
-                }
         }
-      return best;
     }
   } // namespace
 
@@ -798,24 +471,7 @@ namespace Tessella
 
       if (formula == PenaltyFormula::bounding_box)
         {
-          const double *box = &mesh.box[2 * dim * k];
-          for (unsigned int e = mesh.polytope_interface_offset[k];
-               e < mesh.polytope_interface_offset[k + 1];
-               ++e)
-            {
-              const unsigned int interface = mesh.polytope_interface[e] / 2;
-              const unsigned int side      = mesh.polytope_interface[e] % 2;
-              for (unsigned int f = mesh.facet_offset[interface];
-                   f < mesh.facet_offset[interface + 1];
-                   ++f)
-                {
-                  double extent = 0;
-                  for (int d = 0; d < dim; ++d)
-                    extent += std::abs(mesh.facet_normal[f * dim + d]) *
-                              (box[dim + d] - box[d]);
-                  mesh.penalty_factor[2 * f + side] = p * p / extent;
-                }
-            }
+          bounding_box_factors(mesh, k, p);
           return;
         }
 
@@ -833,8 +489,9 @@ namespace Tessella
                                       const unsigned int end) {
         for (unsigned int i = begin; i < end; ++i)
           {
-            const unsigned int side   = local.facets[i].side;
-            const double       height = largest_height(mesh, k, local, i);
+            const unsigned int side = local.facets[i].side;
+            const double       height =
+              HeightSearch<dim>(mesh, k, local, i).largest_height();
             mesh.penalty_factor[side] =
               p * p *
               std::min(dim / height,

@@ -34,6 +34,22 @@ namespace Tessella
   class PolytopeIterator;
   struct GhostExchange;
 
+  namespace internal
+  {
+    /// Tabulated facet, with the cell and the face from which it is made.
+    struct CurvedFacet
+    {
+      unsigned int facet;
+      unsigned int cell; ///< active_cell_index
+      unsigned int face;
+      unsigned int side; ///< side of the facet on which the cell lies
+      unsigned int shift;
+      std::array<unsigned int, 2> polytopes;
+    };
+
+    struct PolytopeNumbering;
+  } // namespace internal
+
   /**
    * Access to one polytope, to which a PolytopeIterator points. As in deal.II's
    * vocabulary of agglomeration, "face" means an interface: all that the
@@ -626,36 +642,33 @@ namespace Tessella
     mutable_polytopic_mesh() const;
 
   private:
-    /// Tabulated facet, with the cell and the face from which it is made.
-    struct CurvedFacet
-    {
-      unsigned int facet;
-      unsigned int cell; ///< active_cell_index
-      unsigned int face;
-      unsigned int side; ///< side of the facet on which the cell lies
-      unsigned int shift;
-      std::array<unsigned int, 2> polytopes;
-    };
-
+    /// Builds polytopes from the ids of a strategy. Collective.
     void
     build(std::vector<unsigned int> &&ids);
-    /// Builds the flat view from the ids of its polytopes. The first @p n_own
-    /// polytopes are owned; @p order determines the order of interfaces, and
-    /// @p position that of the cells. If @p n_own is invalid_index, there are
-    /// no ghosts and all orders are those of the indices.
+    /// Counts the polytopes and finds the order of the cells, in a program of
+    /// one process.
     void
-    build(std::vector<unsigned int>      &&ids,
-          const std::vector<unsigned int> &position,
-          const std::vector<unsigned int> &order,
-          const unsigned int               n_own);
+    number_in_serial(internal::PolytopeNumbering &numbering);
     /// Replaces the ids of owned cells by indices of owned polytopes, and the
-    /// ids of cells behind their faces by indices of ghosts. Fills all members
-    /// about global indices and ghosts. Returns the number of owned polytopes.
-    /// Collective.
-    unsigned int
-    number_in_parallel(std::vector<unsigned int>       &ids,
-                       const std::vector<unsigned int> &position,
-                       std::vector<unsigned int>       &order);
+    /// ids of cells behind their faces by indices of ghosts. Fills the rest of
+    /// @p numbering but the positions, and all members about global indices and
+    /// ghosts. Collective.
+    void
+    number_in_parallel(internal::PolytopeNumbering &numbering);
+    /// Builds the flat view and takes the ids.
+    void
+    build_flat_view(internal::PolytopeNumbering &numbering);
+    /// Gets measures and boxes of ghosts from their owners.
+    void
+    exchange_measures_and_boxes();
+    /// Finds the types of all cells and facets of all processes.
+    void
+    reduce_types();
+    /// Numbers the degrees of freedom of elements with the given degrees and
+    /// numbers of functions. Collective.
+    void
+    number_dofs(const std::vector<unsigned int> &degrees,
+                const std::vector<unsigned int> &n_functions);
     void
     number_dofs_in_parallel();
     void
@@ -703,8 +716,8 @@ namespace Tessella
     mutable PolytopicMesh<dim> mesh;
     mutable int                tabulated_extra_order = -1;
     /// Facets to tabulate, in increasing order.
-    std::vector<CurvedFacet> curved_facets;
-    unsigned int             present_n_curved_cells = 0;
+    std::vector<internal::CurvedFacet> curved_facets;
+    unsigned int                       present_n_curved_cells = 0;
 
     // ---- several processes
     bool is_parallel; ///< the class of the triangulation is a parallel one

@@ -1,74 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_source_grid_agglomeration_handler_geometry_h
-#define tessella_source_grid_agglomeration_handler_geometry_h
+#ifndef tessella_source_grid_curved_geometry_h
+#define tessella_source_grid_curved_geometry_h
 
 #include <deal.II/fe/mapping.h>
-#include <deal.II/grid/reference_cell.h>
 #include <deal.II/grid/tria.h>
 
-#include <tessella/grid/polytopic_mesh.h>
+#include <tessella/grid/mesh_types.h>
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-// Cell geometry that AgglomerationHandler uses internally; not installed.
+#include "cell_shapes.h"
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Vertices and faces of a cell type, in the layout of the flat view.
-    template <int dim>
-    struct CellShape
-    {
-      Compatibility::ReferenceCell<dim> type;
-      unsigned int                      n_vertices, n_faces;
-      bool                              is_simplex;
-      /// Vertices of the sub-cell in terms of those of the cell. The sub-cell
-      /// is a simplex, or a hypercube that may have coinciding vertices.
-      unsigned int                n_corners;
-      std::array<unsigned int, 8> corner;
-      /// Vertices of each face: their order yields the outward normal and is
-      /// lexicographic on quadrilaterals.
-      std::array<unsigned int, 6>                n_face_vertices;
-      std::array<std::array<unsigned int, 4>, 6> face;
-
-      /// Whether the simplex with vertices @p v has the opposite orientation.
-      bool
-      is_inverted(const double *v) const
-      {
-        double e[dim][dim];
-        for (int j = 0; j < dim; ++j)
-          for (int i = 0; i < dim; ++i)
-            e[j][i] = v[(j + 1) * dim + i] - v[i];
-        if constexpr (dim == 2)
-          return e[0][0] * e[1][1] - e[0][1] * e[1][0] < 0.;
-        else
-          return e[0][0] * (e[1][1] * e[2][2] - e[1][2] * e[2][1]) -
-                   e[0][1] * (e[1][0] * e[2][2] - e[1][2] * e[2][0]) +
-                   e[0][2] * (e[1][0] * e[2][1] - e[1][1] * e[2][0]) <
-                 0.;
-      }
-    };
-
-    /// CellShape of every cell type of dimension dim.
-    template <int dim>
-    class CellShapes
-    {
-    public:
-      CellShapes();
-
-      const CellShape<dim> &
-      operator()(const Compatibility::ReferenceCell<dim> &type) const;
-
-    private:
-      std::vector<CellShape<dim>> shapes;
-    };
-
     /**
      * Cells and faces that the user's mapping makes curved, and vertices that
      * it moves. Without a mapping, no cell is curved.
@@ -82,12 +33,10 @@ namespace Tessella
     class CurvedGeometry
     {
     public:
-      CurvedGeometry(
-        const dealii::Triangulation<dim> &triangulation,
-        const std::vector<
-          typename dealii::Triangulation<dim>::active_cell_iterator> &cells,
-        const CellShapes<dim>                                        &shapes,
-        const dealii::Mapping<dim>                                   *mapping);
+      CurvedGeometry(const dealii::Triangulation<dim> &triangulation,
+                     const ActiveCells<dim>           &cells,
+                     const CellShapes<dim>            &shapes,
+                     const dealii::Mapping<dim>       *mapping);
 
       bool
       has_vertices() const
@@ -149,11 +98,18 @@ namespace Tessella
         const std::vector<std::pair<unsigned int, unsigned int>> &faces) const;
 
     private:
-      const std::vector<
-        typename dealii::Triangulation<dim>::active_cell_iterator> &cells;
-      const CellShapes<dim>                                        &shapes;
-      const dealii::Mapping<dim>                                   *mapping;
-      unsigned int                                                  degree;
+      /// Fills number, the list of curved cells with their curved faces, and
+      /// the mapped vertices.
+      void
+      find_curved_cells(const dealii::Triangulation<dim> &triangulation);
+      /// Finds boxes and measures of the curved cells.
+      void
+      measure_curved_cells(const dealii::Triangulation<dim> &triangulation);
+
+      const ActiveCells<dim>     &cells;
+      const CellShapes<dim>      &shapes;
+      const dealii::Mapping<dim> *mapping;
+      unsigned int                degree;
 
       struct CurvedCell
       {

@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_source_grid_local_facets_h
+#define tessella_source_grid_local_facets_h
+
+#include <tessella/portable/geometry.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+// Facets of a polytope as obstacles to a growing simplex or pyramid: see
+// penalty.cc.
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// The gauges below are of order one; values smaller than this count as
+    /// zero.
+    constexpr double gauge_tolerance = 1e-9;
+
+
+
+    template <int dim>
+    inline double
+    dot(const double *a, const double *b)
+    {
+      double sum = a[0] * b[0];
+      for (int d = 1; d < dim; ++d)
+        sum += a[d] * b[d];
+      return sum;
+    }
+
+
+
+    /// Facet as seen from its polytope: corners in cyclic order, with the
+    /// periodic shift of this side applied.
+    template <int dim>
+    struct LocalFacet
+    {
+      static constexpr int max_corners = (dim == 2 ? 2 : 4);
+
+      double       corner[max_corners][dim];
+      double       centre[dim];
+      double       inner_normal[dim];
+      int          n_corners;
+      bool         warped;
+      unsigned int side;    // 2 * facet + side
+      unsigned int subcell; // adjacent sub-cell of this polytope
+      // Quadrature points of curved facets, and the shift to be added to them.
+      const double *points;
+      unsigned int  n_points;
+      const double *shift;
+    };
+
+
+
+    /// Affine functions that describe the sets K(h). K(h) is the convex hull of
+    /// a base facet and its centre moved inward along a direction by height h.
+    /// The functions are the height above the base, and one wall function per
+    /// edge of the base, which is 1 on the axis and 0 on the wall that contains
+    /// that edge and the direction. A point is inside of K(h) if all wall
+    /// functions are larger than height / h > 0.
+    template <int dim>
+    struct Gauge
+    {
+      static constexpr int max_walls = LocalFacet<dim>::max_corners;
+
+      double height[dim], height_0;
+      double wall[max_walls][dim], wall_0[max_walls];
+      int    n_walls;
+      double tolerance; // heights up to this value count as zero
+
+      double
+      evaluate_height(const double *x) const
+      {
+        return dot<dim>(height, x) + height_0;
+      }
+
+      double
+      evaluate_wall(const int i, const double *x) const
+      {
+        return dot<dim>(wall[i], x) + wall_0[i];
+      }
+
+      // Returns false if the base is degenerate.
+      bool
+      set_direction(const LocalFacet<dim> &base, const double *direction)
+      {
+        n_walls = base.n_corners;
+        for (int i = 0; i < n_walls; ++i)
+          {
+            const double *p = base.corner[i];
+            double        w[3];
+            if (dim == 2)
+              {
+                w[0] = -direction[1];
+                w[1] = direction[0];
+              }
+            else
+              {
+                const double *q       = base.corner[(i + 1) % n_walls];
+                double        edge[3] = {};
+                for (int d = 0; d < dim; ++d)
+                  edge[d] = q[d] - p[d];
+                double e[3] = {direction[0], direction[1], direction[dim - 1]};
+                Geometry::cross_product(edge, e, w);
+              }
+            double scale = 0;
+            for (int d = 0; d < dim; ++d)
+              scale += w[d] * (base.centre[d] - p[d]);
+            if (!(std::abs(scale) > std::numeric_limits<double>::min()))
+              return false;
+            for (int d = 0; d < dim; ++d)
+              wall[i][d] = w[d] / scale;
+            wall_0[i] = -dot<dim>(wall[i], p);
+          }
+        return true;
+      }
+    };
+
+
+
+    /// One facet as an obstacle. s is the inverse of the height up to which
+    /// K(h) is known to be free. tighten() returns the inverse of the height
+    /// for which this facet does not meet the interior either, which is the
+    /// maximum of s and of min_i wall_i / height over the points of the facet
+    /// above the base. This minimum of linear-fractional functions attains its
+    /// maximum at a corner, at a point of an edge where two wall functions are
+    /// equal, or at the point on the axis where all are equal.
+    template <int dim>
+    class Obstacle
+    {
+    public:
+      Obstacle(const Gauge<dim>      &gauge,
+               const LocalFacet<dim> &facet,
+               const double           s)
+        : gauge(gauge)
+        , facet(facet)
+        , n(facet.n_corners)
+        , w(gauge.n_walls)
+        , s(s)
+      {}
+
+      double
+      tighten()
+      {
+        const bool above = evaluate_heights();
+        if (!above && facet.n_points == 0)
+          return s;
+        const bool free = evaluate_walls();
+        consider_points();
+        if (!above || free)
+          return s;
+        consider_corners();
+        if (dim == 2)
+          {
+            consider_edge(0, 1);
+            return s;
+          }
+        for (int j = 0; j < n; ++j)
+          consider_edge(j, (j + 1) % n);
+        consider_triangle(0, 1, 2);
+        if (n == 4)
+          {
+            consider_triangle(0, 2, 3);
+            if (facet.warped)
+              {
+                consider_edge(0, 2);
+                consider_edge(1, 3);
+                consider_triangle(0, 1, 3);
+                consider_triangle(1, 2, 3);
+              }
+          }
+        return s;
+      }
+
+    private:
+      // Evaluates the height of each corner; true if one is above the base.
+      bool
+      evaluate_heights()
+      {
+        bool above = false;
+        for (int j = 0; j < n; ++j)
+          {
+            height[j] = gauge.evaluate_height(facet.corner[j]);
+            above |= height[j] > gauge.tolerance;
+          }
+        return above;
+      }
+
+      // Evaluates the wall functions at the corners; true if all corners lie
+      // beyond one wall.
+      bool
+      evaluate_walls()
+      {
+        bool free = false;
+        for (int i = 0; i < w; ++i)
+          {
+            bool beyond = true;
+            for (int j = 0; j < n; ++j)
+              {
+                wall[i][j] = gauge.evaluate_wall(i, facet.corner[j]);
+                beyond &= wall[i][j] - s * height[j] <= gauge_tolerance;
+              }
+            free |= beyond;
+            if (free && facet.n_points == 0)
+              return true;
+          }
+        return free;
+      }
+
+      // Point of height z where b is the smallest wall function.
+      void
+      consider(const double z, const double b)
+      {
+        if (b > gauge_tolerance && z > gauge.tolerance)
+          s = std::max(s, b / z);
+      }
+
+      // Quadrature points of a curved facet.
+      void
+      consider_points()
+      {
+        for (unsigned int q = 0; q < facet.n_points; ++q)
+          {
+            double x[dim];
+            for (int d = 0; d < dim; ++d)
+              x[d] = facet.points[q * dim + d] + facet.shift[d];
+            double b = gauge.evaluate_wall(0, x);
+            for (int i = 1; i < w; ++i)
+              b = std::min(b, gauge.evaluate_wall(i, x));
+            consider(gauge.evaluate_height(x), b);
+          }
+      }
+
+      void
+      consider_corners()
+      {
+        for (int j = 0; j < n; ++j)
+          {
+            double b = std::numeric_limits<double>::infinity();
+            for (int i = 0; i < w; ++i)
+              b = std::min(b, wall[i][j]);
+            consider(height[j], b);
+          }
+      }
+
+      // Points of the edge between two corners where wall functions are equal.
+      void
+      consider_edge(const int j, const int k)
+      {
+        if (height[j] <= gauge.tolerance && height[k] <= gauge.tolerance)
+          return;
+        const auto at = [&](const double t, double &z, double &b) {
+          z = height[j] + t * (height[k] - height[j]);
+          b = wall[0][j] + t * (wall[0][k] - wall[0][j]);
+          for (int i = 1; i < w; ++i)
+            b = std::min(b, wall[i][j] + t * (wall[i][k] - wall[i][j]));
+        };
+        double z, b;
+        for (int i = 0; i < w; ++i)
+          {
+            const int    l   = (i + 1) % w;
+            const double d_j = wall[i][j] - wall[l][j];
+            const double d_k = wall[i][k] - wall[l][k];
+            if (d_j * d_k < 0)
+              {
+                at(d_j / (d_j - d_k), z, b);
+                consider(z, b);
+              }
+            if (w == 2)
+              break;
+          }
+        // An edge passes through the base itself: the geometry is invalid or
+        // strongly warped, and no height is free.
+        if (height[j] * height[k] < 0)
+          {
+            at(height[j] / (height[j] - height[k]), z, b);
+            if (b > 0.05)
+              s = std::numeric_limits<double>::infinity();
+          }
+      }
+
+      // Point of the triangle between three corners that lies on the axis.
+      void
+      consider_triangle(const int j, const int k, const int l)
+      {
+        const double x[3] = {wall[0][j] - 1., wall[0][k] - 1., wall[0][l] - 1.};
+        const double y[3] = {wall[1][j] - 1., wall[1][k] - 1., wall[1][l] - 1.};
+        const double a    = x[1] * y[2] - x[2] * y[1];
+        const double b    = x[2] * y[0] - x[0] * y[2];
+        const double c    = x[0] * y[1] - x[1] * y[0];
+        if ((a >= 0 && b >= 0 && c >= 0) || (a <= 0 && b <= 0 && c <= 0))
+          if (const double sum = a + b + c; sum != 0)
+            consider((a * height[j] + b * height[k] + c * height[l]) / sum, 1.);
+      }
+
+      static constexpr int m = LocalFacet<dim>::max_corners;
+
+      const Gauge<dim>      &gauge;
+      const LocalFacet<dim> &facet;
+      const int              n, w; // numbers of corners and of walls
+      double                 s;
+      double                 height[m], wall[m][m];
+    };
+
+
+
+    /// Binary tree of bounding boxes over the facets of a large polytope.
+    template <int dim>
+    class FacetTree
+    {
+    public:
+      void
+      build(const std::vector<LocalFacet<dim>> &facets)
+      {
+        const unsigned int n = facets.size();
+        order.resize(n);
+        std::iota(order.begin(), order.end(), 0u);
+        nodes.clear();
+        nodes.reserve(2 * (n / leaf_size + 1));
+        nodes.emplace_back();
+        split(facets, 0, 0, n);
+      }
+
+      double
+      tighten(const Gauge<dim>                   &gauge,
+              const std::vector<LocalFacet<dim>> &facets,
+              const unsigned int                  base,
+              double                              s) const
+      {
+        unsigned int stack[128];
+        unsigned int n_stack = 0;
+        stack[n_stack++]     = 0;
+        while (n_stack > 0)
+          {
+            const Node &node = nodes[stack[--n_stack]];
+            if (misses(gauge, node, s))
+              continue;
+            if (node.child == 0)
+              {
+                for (unsigned int i = node.begin; i < node.end; ++i)
+                  if (order[i] != base)
+                    s = Obstacle<dim>(gauge, facets[order[i]], s).tighten();
+              }
+            else
+              {
+                // Visit the nearer child first: it is the last on the stack.
+                const bool first_is_nearer =
+                  distance(facets[base], nodes[node.child]) <=
+                  distance(facets[base], nodes[node.child + 1]);
+                stack[n_stack++] = node.child + (first_is_nearer ? 1 : 0);
+                stack[n_stack++] = node.child + (first_is_nearer ? 0 : 1);
+              }
+          }
+        return s;
+      }
+
+    private:
+      static constexpr unsigned int leaf_size = 4;
+
+      struct Node
+      {
+        double       centre[dim], half_width[dim];
+        unsigned int begin, end;
+        unsigned int child = 0; // the second child is child + 1; 0: a leaf
+      };
+
+      static double
+      distance(const LocalFacet<dim> &base, const Node &node)
+      {
+        double sum = 0;
+        for (int d = 0; d < dim; ++d)
+          {
+            const double gap =
+              std::max(std::abs(node.centre[d] - base.centre[d]) -
+                         node.half_width[d],
+                       0.);
+            sum += gap * gap;
+          }
+        return sum;
+      }
+
+      static bool
+      misses(const Gauge<dim> &gauge, const Node &node, const double s)
+      {
+        double reach = 0;
+        for (int d = 0; d < dim; ++d)
+          reach += std::abs(gauge.height[d]) * node.half_width[d];
+        if (gauge.evaluate_height(node.centre) + reach <= gauge.tolerance)
+          return true;
+        for (int i = 0; i < gauge.n_walls; ++i)
+          {
+            double value = gauge.wall_0[i] - s * gauge.height_0;
+            for (int d = 0; d < dim; ++d)
+              {
+                const double slope = gauge.wall[i][d] - s * gauge.height[d];
+                value +=
+                  slope * node.centre[d] + std::abs(slope) * node.half_width[d];
+              }
+            if (value <= gauge_tolerance)
+              return true;
+          }
+        return false;
+      }
+
+      void
+      split(const std::vector<LocalFacet<dim>> &facets,
+            const unsigned int                  index,
+            const unsigned int                  begin,
+            const unsigned int                  end)
+      {
+        double lower[dim], upper[dim], centre_lower[dim], centre_upper[dim];
+        for (int d = 0; d < dim; ++d)
+          {
+            lower[d] = centre_lower[d] = std::numeric_limits<double>::max();
+            upper[d] = centre_upper[d] = -std::numeric_limits<double>::max();
+          }
+        for (unsigned int i = begin; i < end; ++i)
+          {
+            const LocalFacet<dim> &facet = facets[order[i]];
+            for (int d = 0; d < dim; ++d)
+              {
+                for (int j = 0; j < facet.n_corners; ++j)
+                  {
+                    lower[d] = std::min(lower[d], facet.corner[j][d]);
+                    upper[d] = std::max(upper[d], facet.corner[j][d]);
+                  }
+                for (unsigned int q = 0; q < facet.n_points; ++q)
+                  {
+                    const double x = facet.points[q * dim + d] + facet.shift[d];
+                    lower[d]       = std::min(lower[d], x);
+                    upper[d]       = std::max(upper[d], x);
+                  }
+                centre_lower[d] = std::min(centre_lower[d], facet.centre[d]);
+                centre_upper[d] = std::max(centre_upper[d], facet.centre[d]);
+              }
+          }
+        int axis = 0;
+        for (int d = 0; d < dim; ++d)
+          {
+            nodes[index].centre[d]     = 0.5 * (lower[d] + upper[d]);
+            nodes[index].half_width[d] = 0.5 * (upper[d] - lower[d]);
+            if (centre_upper[d] - centre_lower[d] >
+                centre_upper[axis] - centre_lower[axis])
+              axis = d;
+          }
+        nodes[index].begin = begin;
+        nodes[index].end   = end;
+        if (end - begin <= leaf_size)
+          return;
+        const unsigned int middle = begin + (end - begin) / 2;
+        std::nth_element(order.begin() + begin,
+                         order.begin() + middle,
+                         order.begin() + end,
+                         [&](const unsigned int a, const unsigned int b) {
+                           const double x = facets[a].centre[axis];
+                           const double y = facets[b].centre[axis];
+                           return x < y || (x == y && a < b);
+                         });
+        const unsigned int child = nodes.size();
+        nodes[index].child       = child;
+        nodes.emplace_back();
+        nodes.emplace_back();
+        split(facets, child, begin, middle);
+        split(facets, child + 1, middle, end);
+      }
+
+      std::vector<unsigned int> order;
+      std::vector<Node>         nodes;
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif
