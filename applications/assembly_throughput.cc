@@ -20,13 +20,10 @@
 #include "assembly_throughput/throughput_case.h"
 #include "assembly_throughput/throughput_input.h"
 #include "assembly_throughput/throughput_report.h"
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
-#include "common/equation_input.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/study_output.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 
 namespace Tessella
@@ -88,22 +85,15 @@ namespace Tessella
       "that fails ends the program.\n",
       true};
 
-    struct Parameters
+    struct Parameters : StudyParameters<>
     {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      EquationInput       equation;
-      DiscretisationInput discretisation;
-      ThroughputInput     benchmark;
-      OutputInput         output;
+      ThroughputInput benchmark;
+      OutputInput     output;
 
       void
       declare(ParameterHandler &prm)
       {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
-        equation.declare_parameters(prm);
-        discretisation.declare_parameters(prm);
+        StudyParameters::declare(prm);
         benchmark.declare_parameters(prm);
         output.declare_parameters(prm);
       }
@@ -111,12 +101,7 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension(), file);
-        discretisation.parse_parameters(prm,
-                                        mesh.dimension(),
-                                        /*needs_backend=*/false);
+        StudyParameters::parse(prm, file, /*needs_backend=*/false);
         benchmark.parse_parameters(prm,
                                    discretisation.backend(),
                                    discretisation.degrees(),
@@ -200,14 +185,8 @@ namespace Tessella
                   add_row(table, result);
                 }
           }
-        const OutputInput &output = parameters.output;
         table.print(screen());
-        if (output.write_text())
-          write_file(output.file(".txt"),
-                     [&](std::ostream &out) { table.print(out); });
-        if (output.write_csv())
-          write_file(output.file(".csv"),
-                     [&](std::ostream &out) { table.write_csv(out); });
+        parameters.output.write_table(table);
       }
 
       // If a case runs on a device, prints its name and measures its rates.
@@ -305,18 +284,10 @@ namespace Tessella
         const OutputInput &output = parameters.output;
         if (report.empty())
           return;
-        if (output.write_text())
-          write_file(output.file(".txt"),
-                     [&](std::ostream &out) { report.print(out); });
-        if (output.write_csv())
-          {
-            write_file(output.file(".csv"),
-                       [&](std::ostream &out) { report.write_csv(out); });
-            if (report.has_kernels())
-              write_file(output.file("-kernels.csv"), [&](std::ostream &out) {
-                report.write_kernels_csv(out);
-              });
-          }
+        output.write_table(report);
+        if (output.write_csv() && report.has_kernels())
+          write_file(output.file("-kernels.csv"),
+                     [&](std::ostream &out) { report.write_kernels_csv(out); });
       }
 
       void

@@ -20,15 +20,13 @@
 #include <string>
 #include <vector>
 
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
-#include "common/equation_input.h"
 #include "common/linear_solver.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
+#include "common/stage_times.h"
 #include "common/study_output.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 
 namespace Tessella
@@ -60,22 +58,15 @@ namespace Tessella
       true};
 
     /// Parameters of a study.
-    struct StudyParameters
+    struct Parameters : StudyParameters<>
     {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      EquationInput       equation;
-      DiscretisationInput discretisation;
-      LinearSolver        solver;
-      OutputInput         output;
+      LinearSolver solver;
+      OutputInput  output;
 
       void
       declare(ParameterHandler &prm)
       {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
-        equation.declare_parameters(prm);
-        discretisation.declare_parameters(prm);
+        StudyParameters::declare(prm);
         solver.declare_parameters(prm);
         output.declare_parameters(prm);
       }
@@ -83,10 +74,7 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension(), file);
-        discretisation.parse_parameters(prm, mesh.dimension());
+        StudyParameters::parse(prm, file);
         solver.parse_parameters(prm);
         output.parse_parameters(prm, file);
       }
@@ -98,7 +86,7 @@ namespace Tessella
     class ConvergenceStudy
     {
     public:
-      explicit ConvergenceStudy(const StudyParameters &parameters)
+      explicit ConvergenceStudy(const Parameters &parameters)
         : parameters(parameters)
         , problem(parameters.equation.create<dim>())
         , table(dim,
@@ -124,20 +112,11 @@ namespace Tessella
       }
 
     private:
-      const StudyParameters &parameters;
-      Problem<dim>           problem;
-      bool                   symmetric;
-      StudyTable             table;
-      bool                   said_backend = false;
-
-      double
-      seconds(Timer &timer) const
-      {
-        timer.stop();
-        const double result = timer.wall_time();
-        timer.restart();
-        return result;
-      }
+      const Parameters &parameters;
+      Problem<dim>      problem;
+      bool              symmetric;
+      StudyTable        table;
+      bool              said_backend = false;
 
       void
       run_level(const unsigned int level)
@@ -155,14 +134,17 @@ namespace Tessella
         row.n_cells               = triangulation.n_global_active_cells();
         row.times[StudyRow::mesh] = agglomerated.mesh_seconds;
         row.times[StudyRow::agglomeration] = agglomerated.agglomeration_seconds;
-        check_boundary_ids(triangulation);
+        // A condition for an id that the mesh does not have is a mistake.
+        check_boundary_ids(triangulation,
+                           problem.boundary_ids,
+                           "A boundary condition is given for");
         parameters.output.print("Level " + std::to_string(level) + ": " +
                                 agglomerated.description + ".");
 
         Timer                     timer;
         AgglomerationHandler<dim> handler(triangulation, mesh.mapping.get());
         handler.agglomerate(agglomerated.strategy);
-        row.times[StudyRow::handler] = seconds(timer);
+        row.times[StudyRow::handler] = lap(timer);
         row.n_polytopes              = handler.n_global_polytopes();
         on_all_processes(MPI_COMM_WORLD, [&]() {
           parameters.equation.set_cell_values(problem, mesh, handler);
@@ -187,26 +169,25 @@ namespace Tessella
         parameters.discretisation.distribute_dofs(handler, degree);
         row.degree = degree;
         row.n_dofs = handler.n_dofs();
-        row.times[StudyRow::handler] += seconds(timer);
+        row.times[StudyRow::handler] += lap(timer);
 
-        typename PolytopicAssembler<dim>::AdditionalData data;
-        data.backend         = parameters.discretisation.backend();
-        data.device_memory   = parameters.discretisation.device_memory();
-        data.device          = parameters.discretisation.device();
-        data.instruction_set = parameters.discretisation.instruction_set();
-        data.penalty         = parameters.discretisation.penalty();
+        const auto data = parameters.discretisation.assembler_data<dim>();
         PolytopicAssembler<dim>        assembler(handler, data);
         TrilinosWrappers::SparseMatrix matrix;
         TrilinosWrappers::MPI::Vector  rhs, solution;
         timer.restart();
         assembler.reinit(matrix, rhs);
-        row.times[StudyRow::structure] = seconds(timer);
+        row.times[StudyRow::structure] = lap(timer);
         row.n_nonzero                  = matrix.n_nonzero_elements();
 
         timer.restart();
         assembler.assemble(problem.form, matrix, rhs);
-        row.times[StudyRow::assembly] = seconds(timer);
-        say_backend(assembler.report());
+        row.times[StudyRow::assembly] = lap(timer);
+        if (!said_backend)
+          print_execution(parameters.output,
+                          assembler.report(),
+                          parameters.solver.description());
+        said_backend = true;
 
         timer.restart();
         solution.reinit(rhs);
@@ -215,29 +196,19 @@ namespace Tessella
         const SolverReport      report = parameters.solver.solve(
           handler, matrix, solution, rhs, symmetric, &source);
         row.n_iterations           = report.n_iterations;
-        row.times[StudyRow::solve] = seconds(timer);
+        row.times[StudyRow::solve] = lap(timer);
 
         timer.restart();
         if (problem.exact_solution != nullptr)
-          {
-            const VectorTools::ErrorNorms errors = VectorTools::compute_errors(
-              handler,
-              problem.form,
-              assembler.penalty(problem.form),
-              solution,
-              *problem.exact_solution,
-              parameters.discretisation.extra_order());
-            row.error[StudyRow::L2] = errors.L2;
-            row.error[StudyRow::H1] = errors.H1_seminorm;
-            row.error[StudyRow::dG] = errors.dG;
-            for (const double error : row.error)
-              AssertThrow(std::isfinite(error),
-                          ExcMessage("The error against Equation/Exact "
-                                     "solution is not finite: the expression "
-                                     "or its gradient is not finite "
-                                     "somewhere in the domain."));
-          }
-        row.times[StudyRow::errors] = seconds(timer);
+          set_errors(row,
+                     VectorTools::compute_errors(
+                       handler,
+                       problem.form,
+                       assembler.penalty(problem.form),
+                       solution,
+                       *problem.exact_solution,
+                       parameters.discretisation.extra_order()));
+        row.times[StudyRow::errors] = lap(timer);
 
         timer.restart();
         write_fields(parameters.output,
@@ -247,43 +218,12 @@ namespace Tessella
                      parameters.mesh.n_levels(),
                      draw_polytopes,
                      parameters.discretisation.is_hp());
-        row.times[StudyRow::output] = seconds(timer);
+        row.times[StudyRow::output] = lap(timer);
         for (double &time : row.times)
           time = Utilities::MPI::max(time, MPI_COMM_WORLD);
 
         table.add(row);
         parameters.output.print("  " + table.describe(row));
-      }
-
-      // A condition for an id that the mesh does not have is a mistake.
-      void
-      check_boundary_ids(const Triangulation<dim> &triangulation) const
-      {
-        std::set<types::boundary_id> present;
-        std::string                  names;
-        for (const types::boundary_id id : triangulation.get_boundary_ids())
-          {
-            present.insert(id);
-            names += (names.empty() ? "" : ", ") + std::to_string(id);
-          }
-        for (const types::boundary_id id : problem.boundary_ids)
-          AssertThrow(present.count(id) > 0,
-                      ExcMessage("A boundary condition is given for the id " +
-                                 std::to_string(id) +
-                                 ", but the mesh has the boundary ids " +
-                                 names + " only."));
-      }
-
-      void
-      say_backend(const AssemblyReport &report)
-      {
-        if (said_backend)
-          return;
-        said_backend = true;
-        parameters.output.print_machine(
-          describe_execution(report, parameters.solver.description()));
-        for (const std::string &line : describe_devices(report))
-          parameters.output.print_machine(line);
       }
     };
   } // namespace Application
@@ -294,5 +234,5 @@ main(int argc, char **argv)
 {
   using namespace Tessella::Application;
 
-  return run_study<ConvergenceStudy, StudyParameters>(argc, argv, info);
+  return run_study<ConvergenceStudy, Parameters>(argc, argv, info);
 }

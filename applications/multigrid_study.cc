@@ -8,9 +8,6 @@
 #include <deal.II/base/timer.h>
 #include <deal.II/base/utilities.h>
 
-#include <deal.II/lac/la_parallel_vector.h>
-#include <deal.II/lac/solver_cg.h>
-#include <deal.II/lac/solver_gmres.h>
 #include <deal.II/lac/trilinos_sparse_matrix.h>
 #include <deal.II/lac/trilinos_vector.h>
 
@@ -31,14 +28,12 @@
 #include <string>
 #include <vector>
 
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
-#include "common/equation_input.h"
+#include "common/iteration.h"
 #include "common/linear_solver.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
 
@@ -72,13 +67,9 @@ namespace Tessella
       "Mesh/Distribution; times are those of the slowest process.\n",
       true};
 
-    struct Parameters
+    struct Parameters : StudyParameters<>
     {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      EquationInput       equation;
-      DiscretisationInput discretisation;
-      OutputInput         output;
+      OutputInput output;
 
       std::vector<std::string>  solvers, operators, smoothers, cycles;
       std::vector<double>       jumps;
@@ -92,10 +83,7 @@ namespace Tessella
       void
       declare(ParameterHandler &prm)
       {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
-        equation.declare_parameters(prm);
-        discretisation.declare_parameters(prm);
+        StudyParameters::declare(prm);
         output.declare_parameters(prm);
         prm.enter_subsection("Multigrid");
         prm.declare_entry(
@@ -173,10 +161,7 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension());
-        discretisation.parse_parameters(prm, mesh.dimension());
+        StudyParameters::parse(prm, file);
         output.parse_parameters(prm, file);
         prm.enter_subsection("Multigrid");
         solvers   = Utilities::split_string_list(prm.get("Solvers"));
@@ -555,20 +540,12 @@ namespace Tessella
 
         timer.restart();
         solution.reinit(rhs);
-        SolverControl control(parameters.max_iterations,
+        SolverControl   control(parameters.max_iterations,
                               parameters.tolerance * rhs.l2_norm(),
                               false,
                               false);
-        if (symmetric)
-          SolverCG<VectorType>(control).solve(matrix, solution, rhs, multigrid);
-        else
-          {
-            typename SolverGMRES<VectorType>::AdditionalData gmres;
-            gmres.max_n_tmp_vectors     = 62;
-            gmres.right_preconditioning = true;
-            SolverGMRES<VectorType>(control, gmres)
-              .solve(matrix, solution, rhs, multigrid);
-          }
+        const Iteration iteration = {symmetric ? "cg" : "gmres", 60, control};
+        iteration.solve(matrix, solution, rhs, multigrid);
         wait(solution);
         result.solve      = timer.wall_time();
         result.iterations = control.last_step();
@@ -620,12 +597,7 @@ namespace Tessella
       {
         table.print(screen());
         const OutputInput &output = parameters.output;
-        if (output.write_text())
-          write_file(output.file(".txt"),
-                     [&](std::ostream &out) { table.print(out); });
-        if (output.write_csv())
-          write_file(output.file(".csv"),
-                     [&](std::ostream &out) { table.write_csv(out); });
+        output.write_table(table);
         if (output.write_svg())
           {
             PlotFlags flags;

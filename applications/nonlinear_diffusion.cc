@@ -42,13 +42,11 @@
 #include <string>
 #include <vector>
 
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
 #include "common/linear_solver.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/study_output.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
 #include "nonlinear_diffusion/quasilinear_form.h"
@@ -87,22 +85,15 @@ namespace Tessella
       "converge, as other mistakes in the input, ends in one sentence and a\n"
       "non-zero exit status.\n"};
 
-    struct Parameters
+    struct Parameters : StudyParameters<QuasilinearInput>
     {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      QuasilinearInput    equation;
-      DiscretisationInput discretisation;
-      LinearSolver        solver;
-      OutputInput         output;
+      LinearSolver solver;
+      OutputInput  output;
 
       void
       declare(ParameterHandler &prm)
       {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
-        equation.declare_parameters(prm);
-        discretisation.declare_parameters(prm);
+        StudyParameters::declare(prm);
         solver.declare_parameters(prm);
         output.declare_parameters(prm);
       }
@@ -110,10 +101,7 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension());
-        discretisation.parse_parameters(prm, mesh.dimension());
+        StudyParameters::parse(prm, file);
         solver.parse_parameters(prm);
         output.parse_parameters(prm, file);
       }
@@ -138,7 +126,7 @@ namespace Tessella
         , problem(problem)
         , iteration(parameters.equation.iteration())
         , handler(handler)
-        , assembler(handler, assembler_data(parameters.discretisation))
+        , assembler(handler, parameters.discretisation.assembler_data<dim>())
         , current(handler, solution)
         , trial(handler, candidate)
         , theta(parameters.discretisation.theta())
@@ -244,17 +232,6 @@ namespace Tessella
 
     private:
       static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-      static typename PolytopicAssembler<dim>::AdditionalData
-      assembler_data(const DiscretisationInput &discretisation)
-      {
-        typename PolytopicAssembler<dim>::AdditionalData data;
-        data.backend         = discretisation.backend();
-        data.device_memory   = discretisation.device_memory();
-        data.instruction_set = discretisation.instruction_set();
-        data.penalty         = discretisation.penalty();
-        return data;
-      }
 
       // If a(x, u) vanishes on a polytope and on its boundary, its rows of the
       // matrix vanish, and the residual does not measure the error there.
@@ -378,16 +355,6 @@ namespace Tessella
         return 0.;
       }
 
-      static std::string
-      scientific(const double value)
-      {
-        if (!std::isfinite(value))
-          return "";
-        std::ostringstream text;
-        text << std::scientific << std::setprecision(2) << value;
-        return text.str();
-      }
-
       std::string
       not_converged(const double relative) const
       {
@@ -414,8 +381,8 @@ namespace Tessella
         table.add("degree", std::uint64_t(row.degree));
         table.add("step", std::uint64_t(step));
         table.add("method", method);
-        table.add("residual", scientific(relative));
-        table.add("update", scientific(size));
+        table.add_scientific("residual", relative);
+        table.add_scientific("update", size);
         table.add("part", lambda);
         table.add("order", order);
       }
@@ -474,7 +441,10 @@ namespace Tessella
         const Mesh<dim> mesh      = parameters.mesh.create<dim>(level);
         row.n_cells               = mesh.triangulation->n_active_cells();
         row.times[StudyRow::mesh] = timer.wall_time();
-        check_boundary_ids(*mesh.triangulation);
+        // A condition for an id that the mesh does not have is a mistake.
+        check_boundary_ids(*mesh.triangulation,
+                           problem.neumann_ids,
+                           "Boundary conditions/Neumann boundary ids has");
 
         timer.restart();
         const std::vector<unsigned int> ids =
@@ -528,9 +498,9 @@ namespace Tessella
           VectorTools::project(handler, *guess, solver.solution);
         solver.solve(steps, row);
         if (!said_backend)
-          parameters.output.print_machine(
-            describe_execution(solver.assembler.report(),
-                               parameters.solver.description()));
+          print_execution(parameters.output,
+                          solver.assembler.report(),
+                          parameters.solver.description());
         said_backend                   = true;
         row.n_nonzero                  = solver.matrix.n_nonzero_elements();
         row.n_iterations               = solver.n_steps;
@@ -542,28 +512,20 @@ namespace Tessella
         if (exact != nullptr)
           {
             // The dG norm uses a(x, u) of the discrete solution.
-            const DiscreteField<dim>      u(handler, solver.solution);
-            const QuasilinearForm<dim>    form(problem,
+            const DiscreteField<dim>   u(handler, solver.solution);
+            const QuasilinearForm<dim> form(problem,
                                             u,
                                             QuasilinearForm<dim>::picard,
                                             parameters.discretisation.theta(),
                                             0);
-            const VectorTools::ErrorNorms errors = VectorTools::compute_errors(
-              handler,
-              form,
-              solver.assembler.penalty(form),
-              solver.solution,
-              *exact,
-              parameters.discretisation.extra_order());
-            row.error[StudyRow::L2] = errors.L2;
-            row.error[StudyRow::H1] = errors.H1_seminorm;
-            row.error[StudyRow::dG] = errors.dG;
-            for (const double error : row.error)
-              AssertThrow(std::isfinite(error),
-                          ExcMessage("The error against Equation/Exact "
-                                     "solution is not finite: the expression "
-                                     "or its gradient is not finite "
-                                     "somewhere in the domain."));
+            set_errors(row,
+                       VectorTools::compute_errors(
+                         handler,
+                         form,
+                         solver.assembler.penalty(form),
+                         solver.solution,
+                         *exact,
+                         parameters.discretisation.extra_order()));
           }
         row.times[StudyRow::errors] = timer.wall_time();
 
@@ -578,26 +540,6 @@ namespace Tessella
         row.times[StudyRow::output] = timer.wall_time();
         table.add(row);
         parameters.output.print("  " + table.describe(row));
-      }
-
-      // A condition for an id that the mesh does not have is a mistake.
-      void
-      check_boundary_ids(const Triangulation<dim> &triangulation) const
-      {
-        std::set<types::boundary_id> present;
-        std::string                  names;
-        for (const types::boundary_id id : triangulation.get_boundary_ids())
-          {
-            present.insert(id);
-            names += (names.empty() ? "" : ", ") + std::to_string(id);
-          }
-        for (const types::boundary_id id : problem.neumann_ids)
-          AssertThrow(present.count(id) > 0,
-                      ExcMessage("Boundary conditions/Neumann boundary ids has "
-                                 "the id " +
-                                 std::to_string(id) +
-                                 ", but the mesh has the boundary ids " +
-                                 names + " only."));
       }
     };
   } // namespace Application

@@ -34,6 +34,66 @@ namespace Tessella
 
 
     void
+    declare_degrees_of_meshes(ParameterHandler &prm)
+    {
+      prm.declare_entry("Degrees of meshes",
+                        "",
+                        Patterns::Anything(),
+                        "Degrees for each mesh, separated by |, for example "
+                        "1, 2 | 3 for two meshes. Empty: all degrees of "
+                        "Discretisation/Degree on every mesh.");
+    }
+
+
+
+    std::vector<std::vector<unsigned int>>
+    parse_degrees_of_meshes(const ParameterHandler          &prm,
+                            const std::string               &section,
+                            const std::vector<unsigned int> &degrees,
+                            const unsigned int               n_levels)
+    {
+      std::vector<std::vector<unsigned int>> result(n_levels, degrees);
+      const std::vector<std::string>         lists =
+        split(prm.get("Degrees of meshes"), '|');
+      if (lists.empty())
+        return result;
+      const std::string name = section + "/Degrees of meshes";
+      AssertThrow(lists.size() == n_levels,
+                  ExcMessage(
+                    name + " has degrees for " + std::to_string(lists.size()) +
+                    " meshes, but there are " + std::to_string(n_levels) +
+                    " (Mesh/Levels): separate them by |, or leave "
+                    "the parameter empty."));
+      for (unsigned int level = 0; level < n_levels; ++level)
+        result[level] =
+          parse_integers(name, lists[level], 0, Legendre::max_degree);
+      return result;
+    }
+
+
+
+    Backend
+    parse_backend(const std::string &name)
+    {
+      return name == "host"   ? Backend::host
+             : name == "cuda" ? Backend::cuda
+                              : Backend::automatic;
+    }
+
+
+
+    InstructionSet
+    parse_instruction_set(const std::string &name)
+    {
+      return name == "plain"    ? InstructionSet::plain
+             : name == "avx2"   ? InstructionSet::avx2
+             : name == "avx512" ? InstructionSet::avx512
+                                : InstructionSet::automatic;
+    }
+
+
+
+    void
     DiscretisationInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Discretisation");
@@ -169,17 +229,11 @@ namespace Tessella
                     "stable."));
 
       prm.enter_subsection("Execution");
-      const std::string backend = prm.get("Backend");
-      present_backend           = backend == "host"   ? Backend::host
-                                  : backend == "cuda" ? Backend::cuda
-                                                      : Backend::automatic;
-      present_device_memory     = static_cast<std::size_t>(
+      present_backend       = parse_backend(prm.get("Backend"));
+      present_device_memory = static_cast<std::size_t>(
         1024. * 1024. * prm.get_double("Device memory"));
-      const std::string set   = prm.get("Instruction set");
-      present_instruction_set = set == "plain"    ? InstructionSet::plain
-                                : set == "avx2"   ? InstructionSet::avx2
-                                : set == "avx512" ? InstructionSet::avx512
-                                                  : InstructionSet::automatic;
+      present_instruction_set =
+        parse_instruction_set(prm.get("Instruction set"));
       if (needs_backend)
         check_backend("Execution/Backend", present_backend);
       present_device               = prm.get_integer("Device");

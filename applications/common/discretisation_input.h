@@ -4,6 +4,7 @@
 
 #include <deal.II/base/parameter_handler.h>
 
+#include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/backend.h>
 #include <tessella/device/cuda_device.h>
 #include <tessella/grid/agglomeration_handler.h>
@@ -23,6 +24,27 @@ namespace Tessella
     /// message names @p parameter, which asked for the device. Collective.
     void
     check_backend(const std::string &parameter, const Backend backend);
+
+    /// Declares the parameter "Degrees of meshes" in the present section, for
+    /// programs that measure some degrees on some meshes only.
+    void
+    declare_degrees_of_meshes(dealii::ParameterHandler &prm);
+
+    /// Returns the degrees for each mesh. @p section is the present one, for
+    /// messages; @p degrees is for all meshes if the parameter is empty.
+    std::vector<std::vector<unsigned int>>
+    parse_degrees_of_meshes(const dealii::ParameterHandler  &prm,
+                            const std::string               &section,
+                            const std::vector<unsigned int> &degrees,
+                            const unsigned int               n_levels);
+
+    /// Parses "host", "cuda" or "automatic".
+    Backend
+    parse_backend(const std::string &name);
+
+    /// Parses "plain", "avx2", "avx512" or "automatic".
+    InstructionSet
+    parse_instruction_set(const std::string &name);
 
     /// Sections "Discretisation" and "Execution" of a parameter file: element,
     /// penalty, quadrature, and the hardware on which assembly runs.
@@ -68,6 +90,20 @@ namespace Tessella
       device() const;
       InstructionSet
       instruction_set() const;
+
+      /// Data of an assembler with the penalty and the hardware of the section.
+      template <int dim>
+      typename PolytopicAssembler<dim>::AdditionalData
+      assembler_data() const
+      {
+        typename PolytopicAssembler<dim>::AdditionalData data;
+        data.backend         = present_backend;
+        data.device_memory   = present_device_memory;
+        data.device          = present_device;
+        data.instruction_set = present_instruction_set;
+        data.penalty         = present_penalty;
+        return data;
+      }
 
       /// Sets theta in @p form and, if it is given, the coefficient order.
       template <typename FormType>

@@ -23,11 +23,11 @@ DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <type_traits>
 #include <vector>
 
 #include "iteration.h"
+#include "program.h"
 
 
 namespace Tessella
@@ -318,15 +318,6 @@ namespace Tessella
         else
           system.iterate(iteration, PreconditionIdentity());
       }
-
-      std::string
-      scientific(const double number)
-      {
-        std::ostringstream stream;
-        stream.precision(2);
-        stream << std::scientific << number;
-        return stream.str();
-      }
     } // namespace
 
     template <typename MatrixType, int dim>
@@ -442,7 +433,7 @@ namespace Tessella
           failure = description + " does not converge: after " +
                     std::to_string(exception.last_step) +
                     " iterations the residual is " +
-                    scientific(exception.last_residual / rhs_norm) +
+                    scientific_text(exception.last_residual / rhs_norm) +
                     " of the right-hand side";
         }
       catch (const TrilinosWrappers::SolverDirect::ExcTrilinosError &)
@@ -457,7 +448,7 @@ namespace Tessella
       if (failure.empty() && !(report.relative_residual <
                                (name == "direct" ? 1e-4 : 1e3 * tolerance)))
         failure = description + " ended with a residual of " +
-                  scientific(report.relative_residual) +
+                  scientific_text(report.relative_residual) +
                   " of the right-hand side";
       AssertThrow(failure.empty(),
                   ExcMessage("The linear system was not solved (" + failure +

@@ -810,6 +810,29 @@ namespace Tessella
       return mesh;
     }
 
+    template <int dim>
+    void
+    check_boundary_ids(const Triangulation<dim>           &triangulation,
+                       const std::set<types::boundary_id> &ids,
+                       const std::string                  &before,
+                       const std::string                  &after)
+    {
+      std::set<types::boundary_id> present;
+      std::string                  names;
+      for (const types::boundary_id id : triangulation.get_boundary_ids())
+        {
+          present.insert(id);
+          names += (names.empty() ? "" : ", ") + std::to_string(id);
+        }
+      for (const types::boundary_id id : ids)
+        AssertThrow(present.count(id) > 0,
+                    ExcMessage(before + " the id " + std::to_string(id) +
+                               (after.empty()
+                                  ? ", but the mesh has the boundary ids " +
+                                      names + " only."
+                                  : after)));
+    }
+
     std::vector<unsigned int>
     read_vtk_cell_data(const int          dim,
                        const std::string &file_name,
@@ -915,5 +938,15 @@ namespace Tessella
     MeshInput::set_periodic_boundaries(Triangulation<2> &) const;
     template void
     MeshInput::set_periodic_boundaries(Triangulation<3> &) const;
+    template void
+    check_boundary_ids(const Triangulation<2> &,
+                       const std::set<types::boundary_id> &,
+                       const std::string &,
+                       const std::string &);
+    template void
+    check_boundary_ids(const Triangulation<3> &,
+                       const std::set<types::boundary_id> &,
+                       const std::string &,
+                       const std::string &);
   } // namespace Application
 } // namespace Tessella

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -144,6 +145,17 @@ namespace Tessella
       std::string  constants, periodic, present_distribution;
       unsigned int mapping_degree = 1;
     };
+
+    /// Throws if the mesh does not have one of the boundary ids @p ids, for
+    /// which the parameter file sets something. The message consists of @p
+    /// before, the id, and @p after, which by default is a list of the ids that
+    /// the mesh has.
+    template <int dim>
+    void
+    check_boundary_ids(const dealii::Triangulation<dim> &triangulation,
+                       const std::set<dealii::types::boundary_id> &ids,
+                       const std::string                          &before,
+                       const std::string                          &after = "");
 
     /**
      * Reads one integer per cell of dimension @p dim from the cell data @p

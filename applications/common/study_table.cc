@@ -32,14 +32,6 @@ namespace Tessella
                                          "output"};
 
       std::string
-      scientific(const double number, const int digits)
-      {
-        std::ostringstream stream;
-        stream << std::scientific << std::setprecision(digits) << number;
-        return stream.str();
-      }
-
-      std::string
       fixed(const double number, const int digits)
       {
         if (!std::isfinite(number))
@@ -72,7 +64,7 @@ namespace Tessella
       if (row.n_iterations > 0)
         line += ", " + std::to_string(row.n_iterations) + " iterations";
       if (with_errors)
-        line += ", L2 error " + scientific(row.error[StudyRow::L2], 2);
+        line += ", L2 error " + scientific_text(row.error[StudyRow::L2], 2);
       return line;
     }
 
@@ -174,7 +166,7 @@ namespace Tessella
               if (with_errors)
                 for (unsigned int n = 0; n < StudyRow::n_norms; ++n)
                   {
-                    line.push_back(scientific(row.error[n], 3));
+                    line.push_back(scientific_text(row.error[n], 3));
                     line.push_back(
                       fixed(rate(group, i, static_cast<StudyRow::Norm>(n)), 2));
                   }
@@ -225,11 +217,11 @@ namespace Tessella
                 {
                   const double r =
                     rate(group, i, static_cast<StudyRow::Norm>(n));
-                  out << ',' << scientific(row.error[n], 8) << ','
+                  out << ',' << scientific_text(row.error[n], 8) << ','
                       << (std::isfinite(r) ? fixed(r, 4) : "");
                 }
             for (const double time : row.times)
-              out << ',' << scientific(time, 4);
+              out << ',' << scientific_text(time, 4);
             out << '\n';
           }
     }
@@ -261,7 +253,7 @@ namespace Tessella
               if (with_errors)
                 for (unsigned int n = 0; n < StudyRow::n_norms; ++n)
                   {
-                    const std::string number = scientific(row.error[n], 3);
+                    const std::string number = scientific_text(row.error[n], 3);
                     const auto        e      = number.find('e');
                     const double      r =
                       rate(group, i, static_cast<StudyRow::Norm>(n));
@@ -453,6 +445,12 @@ namespace Tessella
     OutputInput::print(const std::string &line) const
     {
       screen() << line << std::endl;
+    }
+
+    void
+    OutputInput::print_written(const std::string &ending) const
+    {
+      print("Wrote " + file(ending) + ".");
     }
 
     void

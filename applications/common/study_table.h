@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "program.h"
+
 namespace Tessella
 {
   namespace Application
@@ -65,7 +67,7 @@ namespace Tessella
 
       /// Prints tables of errors and, if @p with_times, tables of times.
       void
-      print(std::ostream &out, const bool with_times) const;
+      print(std::ostream &out, const bool with_times = true) const;
       /// Writes all rows with all columns, with a header in the first line.
       void
       write_csv(std::ostream &out) const;
@@ -138,6 +140,26 @@ namespace Tessella
       /// times is switched off.
       void
       print_machine(const std::string &line) const;
+
+      /// Writes NAME.txt and NAME.csv of a table, as far as the section asks
+      /// for them. If @p announce, also prints their names.
+      template <typename TableType>
+      void
+      write_table(const TableType &table, const bool announce = false) const
+      {
+        const auto write = [&](const std::string &suffix, const auto &content) {
+          write_file(file(suffix), content);
+          if (announce)
+            print_written(suffix);
+        };
+        if (text)
+          write(".txt", [&](std::ostream &out) { table.print(out); });
+        if (csv)
+          write(".csv", [&](std::ostream &out) { table.write_csv(out); });
+      }
+      /// Says that the file with suffix @p ending was written.
+      void
+      print_written(const std::string &ending) const;
 
     private:
       std::string directory, present_name, levels;

@@ -99,7 +99,9 @@ namespace Tessella
 
 
     void
-    QuasilinearInput::parse_parameters(ParameterHandler &prm, const int dim)
+    QuasilinearInput::parse_parameters(ParameterHandler &prm,
+                                       const int         dim,
+                                       const std::string &)
     {
       const std::vector<std::string> x   = coordinate_names(dim);
       std::vector<std::string>       x_u = x;
