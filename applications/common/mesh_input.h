@@ -127,6 +127,20 @@ namespace Tessella
       create_coarse(const unsigned int          level,
                     dealii::Triangulation<dim> &triangulation,
                     Mesh<dim>                  &mesh) const;
+      /// Creates the cells of level 0, or refined simplices.
+      template <int dim>
+      void
+      create_cells(const unsigned int level,
+                   const unsigned int n_refinements,
+                   Mesh<dim>         &mesh) const;
+      template <int dim>
+      void
+      refine_globally(const unsigned int          n_refinements,
+                      const unsigned int          levels_together,
+                      dealii::Triangulation<dim> &triangulation) const;
+      template <int dim>
+      void
+      refine_locally(dealii::Triangulation<dim> &triangulation) const;
 
       unsigned int             present_dimension = 2;
       std::string              parameter_file;
@@ -156,16 +170,6 @@ namespace Tessella
                        const std::set<dealii::types::boundary_id> &ids,
                        const std::string                          &before,
                        const std::string                          &after = "");
-
-    /**
-     * Reads one integer per cell of dimension @p dim from the cell data @p
-     * field of a legacy ASCII .vtk file, in the order of the cells in the file,
-     * which is the order in which deal.II numbers them.
-     */
-    std::vector<unsigned int>
-    read_vtk_cell_data(const int          dim,
-                       const std::string &file_name,
-                       const std::string &field);
   } // namespace Application
 } // namespace Tessella
 
