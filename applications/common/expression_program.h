@@ -46,7 +46,7 @@ namespace Tessella
         op_first_function // the index into functions is added
       };
 
-      // Computes f, f' and f'' of a function of one variable.
+      /// Computes f, f' and f'' of a function of one variable.
       using UnaryDerivatives = void (*)(const double, double (&)[3]);
 
       struct UnaryFunction

@@ -188,23 +188,13 @@ namespace Tessella
         device_code(const unsigned int component) const
         {
           // names of coordinates and time
-          const std::vector<std::string> x = coordinate_names(D);
-          const std::string type           = "Jet<" + std::to_string(D) + ">";
-          const auto        number         = [](const unsigned int i) {
+          const std::vector<std::string> x      = coordinate_names(D);
+          const auto                     number = [](const unsigned int i) {
             return std::to_string(i);
           };
-          std::vector<std::string> jets;
-          std::string              text;
-          for (unsigned int d = 0; d < D; ++d)
-            {
-              jets.push_back(x[d] + "_");
-              text += "const " + type + " " + jets[d] + " = " + type +
-                      "::variable(" + x[d] + ", " + number(d) + ");\n";
-            }
-          text += "const " + type + " u_ = " + u.device_code(jets) + ";\n";
+          std::string text = jet_declarations(D) + jet_declaration("u_", u, D);
           for (unsigned int k = 0; k < a.size(); ++k)
-            text += "const " + type + " a_" + number(k) + " = " +
-                    a[k].device_code(jets) + ";\n";
+            text += jet_declaration("a_" + number(k), a[k], D);
           text += std::string("double sum = ") +
                   (what == source ? "u_.gradient[" + number(dim) + "]" : "0.") +
                   ";\n";
@@ -375,12 +365,7 @@ namespace Tessella
       const CellValuesInput &cells = present_cell_values;
       if (cells.has_diffusion())
         diffusion.clear();
-      // A source derived from an exact solution cannot depend on cells.
-      AssertThrow(exact.empty() || !source.empty() || cells.has_source() ||
-                    !(cells.has_diffusion() || cells.has_reaction()),
-                  ExcMessage("Equation/Source must be given, since it cannot "
-                             "be derived from Equation/Exact solution with "
-                             "values per material or cell."));
+      cells.check_source(!exact.empty(), !source.empty());
 
       prm.enter_subsection("Boundary conditions");
       conditions.clear();
