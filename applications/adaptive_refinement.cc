@@ -216,7 +216,7 @@ namespace Tessella
         checkpoint.parse_parameters(prm, file);
         output.parse_parameters(prm, file);
         AssertThrow(checkpoint.restart.empty() ||
-                      discretisation.degrees().size() == 1,
+                      discretisation.degrees.size() == 1,
                     ExcMessage("Checkpoint/Restart from goes on with one run: "
                                "set one Discretisation/Degree."));
       }
@@ -234,13 +234,13 @@ namespace Tessella
       {
         parameters.discretisation.configure(problem.form);
         symmetric =
-          !problem.has_advection && parameters.discretisation.theta() == 1.;
+          !problem.has_advection && parameters.discretisation.theta == 1.;
       }
 
       void
       run()
       {
-        for (const unsigned int degree : parameters.discretisation.degrees())
+        for (const unsigned int degree : parameters.discretisation.degrees)
           run_degree(degree);
         write_results();
       }
@@ -472,8 +472,7 @@ namespace Tessella
         result.solve_seconds = lap(timer);
 
         const std::vector<double> sigma = assembler.penalty(problem.form);
-        const unsigned int        extra_order =
-          parameters.discretisation.extra_order();
+        const unsigned int extra_order  = parameters.discretisation.extra_order;
         if (adaptation.residual)
           ErrorEstimator::residual(
             handler, problem.form, sigma, solution, indicators, extra_order);
@@ -540,7 +539,7 @@ namespace Tessella
           table.add("efficiency index", report.estimate / report.errors.dG);
         history.estimate_curve.x.push_back(x);
         history.estimate_curve.y.push_back(report.estimate);
-        if (output.print_times())
+        if (output.print_times)
           {
             table.add("solve seconds", report.solve_seconds);
             table.add("estimate seconds", report.estimate_seconds);
@@ -629,7 +628,7 @@ namespace Tessella
                        present.solution,
                        run + "-solution.vtu",
                        &indicators);
-        if (output.write_polytopes())
+        if (output.write_polytopes)
           write_polytopes_vtu(handler, output.file(run + "-polytopes.vtu"));
         write_drawing(output,
                       handler,
@@ -646,10 +645,10 @@ namespace Tessella
         table.print(text);
         output.print(text.str());
         output.write_table(table, true);
-        if (output.write_svg())
+        if (output.write_svg)
           {
             PlotFlags flags;
-            flags.title            = output.name();
+            flags.title            = output.name;
             flags.x_label          = dim == 2 ? "(number of unknowns)^(1/2)"
                                               : "(number of unknowns)^(1/3)";
             flags.y_label          = "dG error and estimate";

@@ -119,11 +119,11 @@ namespace Tessella
         , discretisation(parameters.discretisation)
         , form(make_anisotropic_diffusion<dim>(
             parameters.epsilon,
-            discretisation.theta(),
-            discretisation.coefficient_order() < 0
+            discretisation.theta,
+            discretisation.coefficient_order < 0
               ? 2
-              : discretisation.coefficient_order()))
-        , table(dim, discretisation.study_in_degree(), true)
+              : discretisation.coefficient_order))
+        , table(dim, discretisation.study_in_degree, true)
       {}
 
       void
@@ -132,7 +132,7 @@ namespace Tessella
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
           run_level(level);
-        table.print(std::cout, parameters.output.print_times());
+        table.print(std::cout, parameters.output.print_times);
         parameters.output.write_table(table);
       }
 
@@ -158,7 +158,7 @@ namespace Tessella
           Agglomeration::by_id<dim>(parameters.agglomeration.create(mesh)));
         row.n_polytopes                    = handler.n_polytopes();
         row.times[StudyRow::agglomeration] = lap(timer);
-        for (const unsigned int degree : discretisation.degrees())
+        for (const unsigned int degree : discretisation.degrees)
           run_degree(handler, degree, row);
       }
 
@@ -195,7 +195,7 @@ namespace Tessella
                           "the constant",
                           "Leave a pair of boundaries out of "
                           "Mesh/Periodic boundaries.");
-        const bool symmetric = discretisation.theta() == 1.;
+        const bool symmetric = discretisation.theta == 1.;
         row.n_iterations =
           parameters.solver.solve(handler, matrix, solution, rhs, symmetric)
             .n_iterations;
@@ -206,7 +206,7 @@ namespace Tessella
                                                assembler.penalty(*form),
                                                solution,
                                                ExactSolution<dim>(),
-                                               discretisation.extra_order()));
+                                               discretisation.extra_order));
         row.times[StudyRow::errors] = lap(timer);
         table.add(row);
         parameters.output.print("  " + table.describe(row));

@@ -103,8 +103,8 @@ namespace Tessella
       {
         StudyParameters::parse(prm, file, /*needs_backend=*/false);
         benchmark.parse_parameters(prm,
-                                   discretisation.backend(),
-                                   discretisation.degrees(),
+                                   discretisation.backend,
+                                   discretisation.degrees,
                                    mesh.n_levels());
         output.parse_parameters(prm, file);
       }
@@ -200,13 +200,13 @@ namespace Tessella
         if (!wanted || min(cuda_is_available() ? 1 : 0, MPI_COMM_WORLD) == 0)
           return;
         const unsigned int n_processes = n_mpi_processes(MPI_COMM_WORLD);
-        if (n_processes > 1 || parameters.discretisation.device() >= 0)
+        if (n_processes > 1 || parameters.discretisation.device >= 0)
           {
             AssemblyReport chosen;
             chosen.backend = Backend::cuda;
             chosen.device =
               choose_cuda_device(MPI_COMM_WORLD,
-                                 parameters.discretisation.device());
+                                 parameters.discretisation.device);
             for (const std::string &line : describe_devices(chosen))
               parameters.output.print_machine(line);
           }
@@ -285,7 +285,7 @@ namespace Tessella
         if (report.empty())
           return;
         output.write_table(report);
-        if (output.write_csv() && report.has_kernels())
+        if (output.write_csv && report.has_kernels())
           write_file(output.file("-kernels.csv"),
                      [&](std::ostream &out) { report.write_kernels_csv(out); });
       }

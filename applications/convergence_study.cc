@@ -90,14 +90,14 @@ namespace Tessella
         : parameters(parameters)
         , problem(parameters.equation.create<dim>())
         , table(dim,
-                parameters.discretisation.study_in_degree(),
+                parameters.discretisation.study_in_degree,
                 problem.exact_solution != nullptr)
       {
         parameters.discretisation.configure(problem.form);
         // A tensor from the parameter file has already been checked for
         // symmetry.
         symmetric =
-          !problem.has_advection && parameters.discretisation.theta() == 1.;
+          !problem.has_advection && parameters.discretisation.theta == 1.;
       }
 
       void
@@ -152,7 +152,7 @@ namespace Tessella
 
         // The polytopes are drawn once. If degrees vary between polytopes, the
         // drawing shows those of the last run.
-        const auto        &degrees = parameters.discretisation.degrees();
+        const auto        &degrees = parameters.discretisation.degrees;
         const unsigned int drawn =
           parameters.discretisation.is_hp() ? degrees.size() - 1 : 0;
         for (unsigned int i = 0; i < degrees.size(); ++i)
@@ -200,14 +200,14 @@ namespace Tessella
 
         timer.restart();
         if (problem.exact_solution != nullptr)
-          set_errors(row,
-                     VectorTools::compute_errors(
-                       handler,
-                       problem.form,
-                       assembler.penalty(problem.form),
-                       solution,
-                       *problem.exact_solution,
-                       parameters.discretisation.extra_order()));
+          set_errors(
+            row,
+            VectorTools::compute_errors(handler,
+                                        problem.form,
+                                        assembler.penalty(problem.form),
+                                        solution,
+                                        *problem.exact_solution,
+                                        parameters.discretisation.extra_order));
         row.times[StudyRow::errors] = lap(timer);
 
         timer.restart();

@@ -320,7 +320,7 @@ namespace Tessella
                  << handlers.u.n_global_polytopes() << " polytopes."
                  << std::endl;
         check_solvability(handlers.u, problem.form);
-        for (const unsigned int degree : parameters.discretisation.degrees())
+        for (const unsigned int degree : parameters.discretisation.degrees)
           run_degree(level, degree, handlers);
       }
 
@@ -370,7 +370,7 @@ namespace Tessella
           exact,
           difference,
           dealii::VectorTools::L2_norm,
-          parameters.discretisation.extra_order());
+          parameters.discretisation.extra_order);
         return VectorTools::compute_global_error(handler,
                                                  difference,
                                                  dealii::VectorTools::L2_norm);
@@ -403,12 +403,12 @@ namespace Tessella
         data.local_solvers   = parameters.local_solvers == "keep"
                                  ? LocalSolvers::keep
                                  : LocalSolvers::recompute;
-        data.instruction_set = parameters.discretisation.instruction_set();
+        data.instruction_set = parameters.discretisation.instruction_set;
         data.backend =
           parameters.method == "direct" &&
-              parameters.discretisation.backend() == Backend::automatic
+              parameters.discretisation.backend == Backend::automatic
             ? Backend::host
-            : parameters.discretisation.backend();
+            : parameters.discretisation.backend;
         return data;
       }
 
@@ -430,7 +430,7 @@ namespace Tessella
         StageSeconds               seconds;
         const SystemSolver::Report solved =
           run_repeatedly(hdg, handler, system, seconds);
-        if (level == 0 && degree == parameters.discretisation.degrees()[0] &&
+        if (level == 0 && degree == parameters.discretisation.degrees[0] &&
             !hdg.report().coefficients.empty())
           screen() << "Coefficients: " << hdg.report().coefficients << "."
                    << std::endl;
@@ -633,8 +633,8 @@ namespace Tessella
       {
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend         = Backend::host;
-        data.instruction_set = parameters.discretisation.instruction_set();
-        data.penalty         = parameters.discretisation.penalty();
+        data.instruction_set = parameters.discretisation.instruction_set;
+        data.penalty         = parameters.discretisation.penalty;
         PolytopicAssembler<dim>        assembler(handler, data);
         TrilinosWrappers::SparseMatrix matrix;
         TrilinosWrappers::MPI::Vector  rhs, solution;

@@ -87,7 +87,7 @@ namespace Tessella
         precisions  = Utilities::split_string_list(prm.get("Precisions"));
         degrees     = parse_degrees_of_meshes(prm,
                                           "Benchmark",
-                                          discretisation.degrees(),
+                                          discretisation.degrees,
                                           mesh.n_levels());
         prm.leave_subsection();
       }
@@ -145,8 +145,8 @@ namespace Tessella
           {
             parameters.discretisation.distribute_dofs(handler, degree);
             typename PolytopicAssembler<dim>::AdditionalData data;
-            data.backend = parameters.discretisation.backend();
-            data.penalty = parameters.discretisation.penalty();
+            data.backend = parameters.discretisation.backend;
+            data.penalty = parameters.discretisation.penalty;
             PolytopicAssembler<dim> assembler(handler, data);
             for (const std::string &precision : parameters.precisions)
               if (precision == "double")

@@ -216,7 +216,7 @@ namespace Tessella
       {
         parameters.discretisation.configure(problem.form);
         symmetric =
-          !problem.has_advection && parameters.discretisation.theta() == 1.;
+          !problem.has_advection && parameters.discretisation.theta == 1.;
       }
 
       void
@@ -283,11 +283,11 @@ namespace Tessella
             set_jump(jump);
             check_solvability(handler, problem.form);
           }
-        for (const unsigned int degree : parameters.discretisation.degrees())
+        for (const unsigned int degree : parameters.discretisation.degrees)
           {
             parameters.discretisation.distribute_dofs(handler, degree);
-            compute_penalty_factors(
-              handler, parameters.discretisation.penalty().formula);
+            compute_penalty_factors(handler,
+                                    parameters.discretisation.penalty.formula);
             for (const double jump : parameters.jumps)
               {
                 set_jump(jump);
@@ -481,7 +481,7 @@ namespace Tessella
         constexpr bool same = std::is_same<MatrixType, MGMatrix>::value;
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend = device ? Backend::cuda : Backend::host;
-        data.penalty = parameters.discretisation.penalty();
+        data.penalty = parameters.discretisation.penalty;
 
         Timer                   timer;
         PolytopicAssembler<dim> assembler(handler, data);
@@ -559,7 +559,7 @@ namespace Tessella
       {
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend = Backend::host;
-        data.penalty = parameters.discretisation.penalty();
+        data.penalty = parameters.discretisation.penalty;
         Timer                          timer;
         PolytopicAssembler<dim>        assembler(handler, data);
         TrilinosWrappers::SparseMatrix matrix;
@@ -598,10 +598,10 @@ namespace Tessella
         table.print(screen());
         const OutputInput &output = parameters.output;
         output.write_table(table);
-        if (output.write_svg())
+        if (output.write_svg)
           {
             PlotFlags flags;
-            flags.title   = output.name();
+            flags.title   = output.name;
             flags.x_label = "unknowns";
             flags.y_label = "iterations";
             write(iterations, "-iterations.svg", flags);

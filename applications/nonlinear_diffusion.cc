@@ -129,7 +129,7 @@ namespace Tessella
         , assembler(handler, parameters.discretisation.assembler_data<dim>())
         , current(handler, solution)
         , trial(handler, candidate)
-        , theta(parameters.discretisation.theta())
+        , theta(parameters.discretisation.theta)
         // The forms refer to the vectors and use the values that these have
         // when an assembly begins.
         , picard(problem, current, Form::picard, theta, coefficient_order)
@@ -404,7 +404,7 @@ namespace Tessella
         , exact(parameters.equation.exact_solution<dim>())
         , guess(parameters.equation.initial_guess<dim>())
         , table(dim,
-                parameters.discretisation.study_in_degree(),
+                parameters.discretisation.study_in_degree,
                 exact != nullptr)
       {}
 
@@ -418,7 +418,7 @@ namespace Tessella
         std::ostringstream text;
         steps.print(text);
         std::cout << std::endl << text.str();
-        if (output.write_csv())
+        if (output.write_csv)
           write_file(output.file("-iterations.csv"),
                      [&](std::ostream &out) { steps.write_csv(out); });
         write_tables(output, table, exact != nullptr);
@@ -463,7 +463,7 @@ namespace Tessella
         row.times[StudyRow::handler] = timer.wall_time();
         row.n_polytopes              = handler.n_polytopes();
 
-        const auto &degrees = parameters.discretisation.degrees();
+        const auto &degrees = parameters.discretisation.degrees;
         for (unsigned int i = 0; i < degrees.size(); ++i)
           run_degree(handler,
                      degrees[i],
@@ -488,7 +488,7 @@ namespace Tessella
         // a(x, u) need not be a polynomial. The coefficient order 2 p, the
         // degree of u^2, keeps the quadrature error at the level of the
         // discretisation error.
-        const int order = parameters.discretisation.coefficient_order();
+        const int order = parameters.discretisation.coefficient_order;
         NonlinearSolver<dim> solver(parameters,
                                     problem,
                                     handler,
@@ -516,7 +516,7 @@ namespace Tessella
             const QuasilinearForm<dim> form(problem,
                                             u,
                                             QuasilinearForm<dim>::picard,
-                                            parameters.discretisation.theta(),
+                                            parameters.discretisation.theta,
                                             0);
             set_errors(row,
                        VectorTools::compute_errors(
@@ -525,7 +525,7 @@ namespace Tessella
                          solver.assembler.penalty(form),
                          solver.solution,
                          *exact,
-                         parameters.discretisation.extra_order()));
+                         parameters.discretisation.extra_order));
           }
         row.times[StudyRow::errors] = timer.wall_time();
 

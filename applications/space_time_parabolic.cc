@@ -100,7 +100,7 @@ namespace Tessella
         time.parse_parameters(prm, equation, file);
         AssertThrow(time.restart.empty() ||
                       (mesh.n_levels() == 1 &&
-                       discretisation.degrees().size() == 1 &&
+                       discretisation.degrees.size() == 1 &&
                        time.spaces.size() == 1),
                     ExcMessage("Time/Restart from goes on with one run: "
                                "set Mesh/Levels = 1, and one degree and "
@@ -192,7 +192,7 @@ namespace Tessella
         , level(level)
         , degree(degree)
         , name("-" + std::to_string(level) + "-" + elements)
-        , with_fields(output.write_solution() &&
+        , with_fields(output.write_solution &&
                       output.fields_of_level(level, parameters.mesh.n_levels()))
         , tiny(1e-10 * (input.final_time - input.first_time))
         , stepping(
@@ -222,7 +222,7 @@ namespace Tessella
         begin();
         while (state.time < input.final_time - tiny)
           step();
-        if (output.write_csv())
+        if (output.write_csv)
           write_slabs();
       }
 
@@ -604,11 +604,11 @@ namespace Tessella
         {
           const StageTimes::Scope scope(times, Stage::output);
           table.print(text);
-          if (output.write_csv())
+          if (output.write_csv)
             write_file(output.file(".csv"),
                        [&](std::ostream &out) { table.write_csv(out); });
         }
-        if (output.print_times())
+        if (output.print_times)
           {
             text << "\nWall time of the "
                  << (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1
@@ -618,7 +618,7 @@ namespace Tessella
             times.print(text);
           }
         screen() << text.str() << std::flush;
-        if (output.write_text())
+        if (output.write_text)
           write_file(output.file(".txt"),
                      [&](std::ostream &out) { out << text.str(); });
       }
@@ -668,7 +668,7 @@ namespace Tessella
           });
         }
         for (const PolynomialSpaceType space : parameters.time.spaces)
-          for (const unsigned int degree : parameters.discretisation.degrees())
+          for (const unsigned int degree : parameters.discretisation.degrees)
             {
               {
                 const StageTimes::Scope scope(times, Stage::set_up);
@@ -707,7 +707,7 @@ namespace Tessella
         if (problem.exact_solution != nullptr)
           add_errors(run);
         table.add("iterations", n_iterations);
-        if (output.print_times())
+        if (output.print_times)
           {
             const auto slowest = [](const double seconds) {
               return Utilities::MPI::max(seconds, MPI_COMM_WORLD);

@@ -266,9 +266,9 @@ namespace Tessella
         data.backend         = execution.backend;
         data.strategy        = execution.strategy;
         data.instruction_set = execution.instruction_set;
-        data.penalty         = discretisation.penalty();
-        data.device_memory   = discretisation.device_memory();
-        data.device          = discretisation.device();
+        data.penalty         = discretisation.penalty;
+        data.device_memory   = discretisation.device_memory;
+        data.device          = discretisation.device;
         PolytopicAssembler<dim> assembler(space, data);
         switch (execution.matrix)
           {
@@ -343,7 +343,7 @@ namespace Tessella
         form.set_advection(advection);
         form.set_reaction(c);
         form.set_source(1.);
-        form.set_theta(discretisation.theta());
+        form.set_theta(discretisation.theta);
 
         Timer              timer;
         SpaceTimeSlab<dim> slab(handler, PolynomialSpaceType::total_degree);
@@ -551,11 +551,11 @@ namespace Tessella
                   execution.coefficients,
                   execution.coefficient_order >= 0
                     ? execution.coefficient_order
-                    : discretisation.coefficient_order(),
+                    : discretisation.coefficient_order,
                   mesh.mesh.triangulation->get_boundary_ids());
       result.coefficient_order = form->coefficient_order();
       discretisation.distribute_dofs(handler, degree);
-      compute_penalty_factors(handler, discretisation.penalty().formula);
+      compute_penalty_factors(handler, discretisation.penalty.formula);
       result.setup         = slowest(timer);
       result.mesh          = largest(mesh.mesh_seconds);
       result.agglomeration = largest(mesh.agglomeration_seconds);

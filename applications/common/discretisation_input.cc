@@ -191,11 +191,11 @@ namespace Tessella
                                           const bool        needs_backend)
     {
       prm.enter_subsection("Discretisation");
-      in_degree       = prm.get("Study") == "p";
-      present_degrees = parse_integers("Discretisation/Degree",
-                                       prm.get("Degree"),
-                                       0,
-                                       Legendre::max_degree);
+      study_in_degree = prm.get("Study") == "p";
+      degrees         = parse_integers("Discretisation/Degree",
+                               prm.get("Degree"),
+                               0,
+                               Legendre::max_degree);
       degree_expression.clear();
       if (!prm.get("Degree expression").empty())
         {
@@ -211,32 +211,29 @@ namespace Tessella
                                     ? PolynomialSpaceType::total_degree
                                     : PolynomialSpaceType::tensor_product;
       const std::string variant = prm.get("Variant");
-      present_theta =
+      theta =
         variant == "symmetric" ? 1. : (variant == "incomplete" ? 0. : -1.);
-      present_penalty.constant  = prm.get_double("Penalty constant");
-      present_penalty.formula   = prm.get("Penalty formula") == "simplex"
-                                    ? PenaltyFormula::simplex
-                                    : PenaltyFormula::bounding_box;
-      present_coefficient_order = prm.get_integer("Coefficient order");
-      present_extra_order       = prm.get_integer("Error quadrature order");
+      penalty.constant  = prm.get_double("Penalty constant");
+      penalty.formula   = prm.get("Penalty formula") == "simplex"
+                            ? PenaltyFormula::simplex
+                            : PenaltyFormula::bounding_box;
+      coefficient_order = prm.get_integer("Coefficient order");
+      extra_order       = prm.get_integer("Error quadrature order");
       prm.leave_subsection();
-      AssertThrow(present_penalty.constant > 0. &&
-                    std::isfinite(present_penalty.constant),
-                  ExcMessage(
-                    "Discretisation/Penalty constant is " +
-                    Patterns::Tools::to_string(present_penalty.constant) +
-                    ", but it must be positive, or the method is not "
-                    "stable."));
+      AssertThrow(penalty.constant > 0. && std::isfinite(penalty.constant),
+                  ExcMessage("Discretisation/Penalty constant is " +
+                             Patterns::Tools::to_string(penalty.constant) +
+                             ", but it must be positive, or the method is not "
+                             "stable."));
 
       prm.enter_subsection("Execution");
-      present_backend       = parse_backend(prm.get("Backend"));
-      present_device_memory = static_cast<std::size_t>(
-        1024. * 1024. * prm.get_double("Device memory"));
-      present_instruction_set =
-        parse_instruction_set(prm.get("Instruction set"));
+      backend         = parse_backend(prm.get("Backend"));
+      device_memory   = static_cast<std::size_t>(1024. * 1024. *
+                                               prm.get_double("Device memory"));
+      instruction_set = parse_instruction_set(prm.get("Instruction set"));
       if (needs_backend)
-        check_backend("Execution/Backend", present_backend);
-      present_device               = prm.get_integer("Device");
+        check_backend("Execution/Backend", backend);
+      device                       = prm.get_integer("Device");
       const unsigned int n_threads = prm.get_integer("Threads");
       const std::string  cache     = prm.get("Kernel cache");
       if (!cache.empty())
@@ -247,72 +244,6 @@ namespace Tessella
       if (n_threads > 0 || Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1)
         MultithreadInfo::set_thread_limit(
           n_threads == 0 ? numbers::invalid_unsigned_int : n_threads);
-    }
-
-    const std::vector<unsigned int> &
-    DiscretisationInput::degrees() const
-    {
-      return present_degrees;
-    }
-
-    bool
-    DiscretisationInput::study_in_degree() const
-    {
-      return in_degree;
-    }
-
-    bool
-    DiscretisationInput::is_hp() const
-    {
-      return !degree_expression.empty();
-    }
-
-    double
-    DiscretisationInput::theta() const
-    {
-      return present_theta;
-    }
-
-    int
-    DiscretisationInput::coefficient_order() const
-    {
-      return present_coefficient_order;
-    }
-
-    unsigned int
-    DiscretisationInput::extra_order() const
-    {
-      return present_extra_order;
-    }
-
-    PenaltyParameters
-    DiscretisationInput::penalty() const
-    {
-      return present_penalty;
-    }
-
-    Backend
-    DiscretisationInput::backend() const
-    {
-      return present_backend;
-    }
-
-    std::size_t
-    DiscretisationInput::device_memory() const
-    {
-      return present_device_memory;
-    }
-
-    int
-    DiscretisationInput::device() const
-    {
-      return present_device;
-    }
-
-    InstructionSet
-    DiscretisationInput::instruction_set() const
-    {
-      return present_instruction_set;
     }
 
     template <int dim>
@@ -327,7 +258,7 @@ namespace Tessella
         }
       const Expression         &expression   = degree_expression[0];
       const MPI_Comm            communicator = handler.get_communicator();
-      std::vector<unsigned int> degrees(handler.n_polytopes());
+      std::vector<unsigned int> degree_of(handler.n_polytopes());
       // This is a flag per degree, since all processes must build the same hp
       // collection.
       std::vector<unsigned int> is_used(Legendre::max_degree + 1, 0);
@@ -349,8 +280,8 @@ namespace Tessella
                                    std::to_string(value) +
                                    " on a polytope, but degrees are 0 to " +
                                    std::to_string(Legendre::max_degree) + "."));
-            degrees[k]          = static_cast<unsigned int>(value);
-            is_used[degrees[k]] = 1;
+            degree_of[k]          = static_cast<unsigned int>(value);
+            is_used[degree_of[k]] = 1;
           }
       });
       if (Utilities::MPI::n_mpi_processes(communicator) > 1)
@@ -364,7 +295,7 @@ namespace Tessella
             collection.push_back(FE_BoundingBoxLegendre<dim>(p, space));
           }
       std::vector<unsigned int> indices;
-      for (const unsigned int p : degrees)
+      for (const unsigned int p : degree_of)
         indices.push_back(index[p]);
       handler.distribute_dofs(collection, indices);
     }

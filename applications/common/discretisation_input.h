@@ -61,35 +61,12 @@ namespace Tessella
                        const int                 dim,
                        const bool                needs_backend = true);
 
-      const std::vector<unsigned int> &
-      degrees() const;
-      /// Whether convergence rates are computed between degrees rather than
-      /// between meshes.
-      bool
-      study_in_degree() const;
       /// Whether the degree differs between polytopes.
       bool
-      is_hp() const;
-      double
-      theta() const;
-      /// Quadrature order of coefficients; -1: the form decides.
-      int
-      coefficient_order() const;
-      /// Quadrature order of errors in excess of 2 p.
-      unsigned int
-      extra_order() const;
-      PenaltyParameters
-      penalty() const;
-      Backend
-      backend() const;
-      /// Limit of device memory in bytes; 0: no limit.
-      std::size_t
-      device_memory() const;
-      /// Index of the device; -1: PolytopicAssembler chooses.
-      int
-      device() const;
-      InstructionSet
-      instruction_set() const;
+      is_hp() const
+      {
+        return !degree_expression.empty();
+      }
 
       /// Data of an assembler with the penalty and the hardware of the section.
       template <int dim>
@@ -97,11 +74,11 @@ namespace Tessella
       assembler_data() const
       {
         typename PolytopicAssembler<dim>::AdditionalData data;
-        data.backend         = present_backend;
-        data.device_memory   = present_device_memory;
-        data.device          = present_device;
-        data.instruction_set = present_instruction_set;
-        data.penalty         = present_penalty;
+        data.backend         = backend;
+        data.device_memory   = device_memory;
+        data.device          = device;
+        data.instruction_set = instruction_set;
+        data.penalty         = penalty;
         return data;
       }
 
@@ -110,9 +87,9 @@ namespace Tessella
       void
       configure(FormType &form) const
       {
-        form.set_theta(present_theta);
-        if (present_coefficient_order >= 0)
-          form.set_coefficient_order(present_coefficient_order);
+        form.set_theta(theta);
+        if (coefficient_order >= 0)
+          form.set_coefficient_order(coefficient_order);
       }
 
       /// Distributes DoFs of degree @p degree, or of the degrees that the
@@ -122,19 +99,26 @@ namespace Tessella
       distribute_dofs(AgglomerationHandler<dim> &handler,
                       const unsigned int         degree) const;
 
+      std::vector<unsigned int> degrees;
+      /// Whether convergence rates are computed between degrees rather than
+      /// between meshes.
+      bool   study_in_degree = false;
+      double theta           = 1.;
+      /// Quadrature order of coefficients; -1: the form decides.
+      int coefficient_order = -1;
+      /// Quadrature order of errors in excess of 2 p.
+      unsigned int      extra_order = 4;
+      PenaltyParameters penalty;
+      Backend           backend = Backend::automatic;
+      /// Limit of device memory in bytes; 0: no limit.
+      std::size_t device_memory = 0;
+      /// Index of the device; -1: PolytopicAssembler chooses.
+      int            device          = -1;
+      InstructionSet instruction_set = InstructionSet::automatic;
+
     private:
-      std::vector<unsigned int> present_degrees;
-      std::vector<Expression>   degree_expression; // at most one entry
-      PolynomialSpaceType       space     = PolynomialSpaceType::total_degree;
-      bool                      in_degree = false;
-      double                    present_theta             = 1.;
-      int                       present_coefficient_order = -1;
-      unsigned int              present_extra_order       = 4;
-      PenaltyParameters         present_penalty;
-      Backend                   present_backend       = Backend::automatic;
-      std::size_t               present_device_memory = 0;
-      int                       present_device        = -1;
-      InstructionSet present_instruction_set = InstructionSet::automatic;
+      std::vector<Expression> degree_expression; // at most one entry
+      PolynomialSpaceType     space = PolynomialSpaceType::total_degree;
     };
   } // namespace Application
 } // namespace Tessella

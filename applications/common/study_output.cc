@@ -88,7 +88,7 @@ namespace Tessella
                    const std::string                   &ending,
                    const Vector<double>                *indicators)
     {
-      if (!output.write_solution())
+      if (!output.write_solution)
         return;
       PolytopicDataOut<dim> data_out(handler);
       data_out.add_data_vector(solution, "solution");
@@ -109,11 +109,11 @@ namespace Tessella
                   const unsigned int               n_cells,
                   const bool                       color_by_degree)
     {
-      if (!output.write_svg() ||
+      if (!output.write_svg ||
           Utilities::MPI::n_mpi_processes(handler.get_communicator()) > 1)
         return;
       MeshSvgFlags flags;
-      flags.title = output.name() + ", " + what + ": " +
+      flags.title = output.name + ", " + what + ": " +
                     std::to_string(handler.n_polytopes()) + " polytopes";
       flags.color_by_degree = color_by_degree;
       flags.fine_cells      = n_cells <= 20000;
@@ -143,7 +143,7 @@ namespace Tessella
                        "-solution.vtu");
       if (!draw_polytopes)
         return;
-      if (output.write_polytopes())
+      if (output.write_polytopes)
         write_polytopes_vtu(handler, output.file(level + "-polytopes.vtu"));
       write_drawing(output,
                     handler,
@@ -160,19 +160,19 @@ namespace Tessella
                  const StudyTable  &table,
                  const bool         plot)
     {
-      table.print(screen(), output.print_times());
+      table.print(screen(), output.print_times);
       output.write_table(table, true);
-      if (output.write_latex())
+      if (output.write_latex)
         {
           write_file(output.file(".tex"), [&](std::ostream &out) {
-            table.write_latex(out, output.name());
+            table.write_latex(out, output.name);
           });
           output.print_written(".tex");
         }
-      if (output.write_svg() && plot)
+      if (output.write_svg && plot)
         {
           PlotFlags flags;
-          flags.title              = output.name();
+          flags.title              = output.name;
           const auto        curves = table.curves(flags);
           const std::string file   = output.file("-convergence.svg");
           on_all_processes(MPI_COMM_WORLD, [&]() {

@@ -354,29 +354,23 @@ namespace Tessella
                                   const std::string &parameter_file)
     {
       prm.enter_subsection("Output");
-      directory    = prm.get("Directory");
-      present_name = prm.get("Name");
-      text         = prm.get_bool("Text");
-      csv          = prm.get_bool("CSV");
-      latex        = prm.get_bool("LaTeX");
-      solution     = prm.get_bool("Solution");
-      polytopes    = prm.get_bool("Polytopes");
-      svg          = prm.get_bool("SVG");
-      levels       = prm.get("Levels");
-      times        = prm.get_bool("Times");
+      directory       = prm.get("Directory");
+      name            = prm.get("Name");
+      write_text      = prm.get_bool("Text");
+      write_csv       = prm.get_bool("CSV");
+      write_latex     = prm.get_bool("LaTeX");
+      write_solution  = prm.get_bool("Solution");
+      write_polytopes = prm.get_bool("Polytopes");
+      write_svg       = prm.get_bool("SVG");
+      levels          = prm.get("Levels");
+      print_times     = prm.get_bool("Times");
       prm.leave_subsection();
-      if (present_name.empty())
-        present_name = std::filesystem::path(parameter_file).stem().string();
-      AssertThrow(present_name.find('/') == std::string::npos,
+      if (name.empty())
+        name = std::filesystem::path(parameter_file).stem().string();
+      AssertThrow(name.find('/') == std::string::npos,
                   ExcMessage("Output/Name must not contain '/': folders belong "
                              "into Output/Directory."));
       check_folder("Output/Directory", directory);
-    }
-
-    const std::string &
-    OutputInput::name() const
-    {
-      return present_name;
     }
 
     std::string
@@ -389,7 +383,7 @@ namespace Tessella
                   ExcMessage("The folder '" + directory +
                              "' (Output/Directory) cannot be made: " +
                              error.message() + "."));
-      return (folder / (present_name + ending)).string();
+      return (folder / (name + ending)).string();
     }
 
     bool
@@ -397,48 +391,6 @@ namespace Tessella
                                  const unsigned int n_levels) const
     {
       return levels == "all" || (levels == "last" && level + 1 == n_levels);
-    }
-
-    bool
-    OutputInput::write_text() const
-    {
-      return text;
-    }
-
-    bool
-    OutputInput::write_csv() const
-    {
-      return csv;
-    }
-
-    bool
-    OutputInput::write_latex() const
-    {
-      return latex;
-    }
-
-    bool
-    OutputInput::write_solution() const
-    {
-      return solution;
-    }
-
-    bool
-    OutputInput::write_polytopes() const
-    {
-      return polytopes;
-    }
-
-    bool
-    OutputInput::write_svg() const
-    {
-      return svg;
-    }
-
-    bool
-    OutputInput::print_times() const
-    {
-      return times;
     }
 
     void
@@ -456,7 +408,7 @@ namespace Tessella
     void
     OutputInput::print_machine(const std::string &line) const
     {
-      if (times)
+      if (print_times)
         print(line);
     }
   } // namespace Application

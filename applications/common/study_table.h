@@ -108,9 +108,6 @@ namespace Tessella
       parse_parameters(dealii::ParameterHandler &prm,
                        const std::string        &parameter_file);
 
-      /// Common stem of the names of all files, without folder and suffix.
-      const std::string &
-      name() const;
       /// Path of the file with suffix @p ending; creates its folder.
       std::string
       file(const std::string &ending) const;
@@ -118,21 +115,6 @@ namespace Tessella
       bool
       fields_of_level(const unsigned int level,
                       const unsigned int n_levels) const;
-      bool
-      write_text() const;
-      bool
-      write_csv() const;
-      bool
-      write_latex() const;
-      bool
-      write_solution() const;
-      bool
-      write_polytopes() const;
-      bool
-      write_svg() const;
-      bool
-      print_times() const;
-
       /// Prints a line on the screen.
       void
       print(const std::string &line) const;
@@ -152,19 +134,24 @@ namespace Tessella
           if (announce)
             print_written(suffix);
         };
-        if (text)
+        if (write_text)
           write(".txt", [&](std::ostream &out) { table.print(out); });
-        if (csv)
+        if (write_csv)
           write(".csv", [&](std::ostream &out) { table.write_csv(out); });
       }
       /// Says that the file with suffix @p ending was written.
       void
       print_written(const std::string &ending) const;
 
+      /// Common stem of the names of all files, without folder and suffix.
+      std::string name;
+      /// What is written.
+      bool write_text = true, write_csv = true, write_latex = true,
+           write_solution = true, write_polytopes = true, write_svg = true;
+      bool print_times = true;
+
     private:
-      std::string directory, present_name, levels;
-      bool        text = true, csv = true, latex = true, solution = true,
-           polytopes = true, svg = true, times = true;
+      std::string directory, levels;
     };
   } // namespace Application
 } // namespace Tessella
