@@ -24,9 +24,9 @@
 #include "common/linear_solver.h"
 #include "common/program.h"
 #include "common/solvability.h"
+#include "common/solver_study_parameters.h"
 #include "common/stage_times.h"
 #include "common/study_output.h"
-#include "common/study_parameters.h"
 #include "common/study_table.h"
 
 namespace Tessella
@@ -57,28 +57,7 @@ namespace Tessella
       "and the drawing of the mesh is left out.\n",
       true};
 
-    /// Parameters of a study.
-    struct Parameters : StudyParameters<>
-    {
-      LinearSolver solver;
-      OutputInput  output;
-
-      void
-      declare(ParameterHandler &prm)
-      {
-        StudyParameters::declare(prm);
-        solver.declare_parameters(prm);
-        output.declare_parameters(prm);
-      }
-
-      void
-      parse(ParameterHandler &prm, const std::string &file)
-      {
-        StudyParameters::parse(prm, file);
-        solver.parse_parameters(prm);
-        output.parse_parameters(prm, file);
-      }
-    };
+    using Parameters = SolverStudyParameters<>;
 
     /// Loops over meshes outside and degrees inside, so that a mesh and its
     /// polytopes serve all degrees.

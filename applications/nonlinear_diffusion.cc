@@ -45,8 +45,8 @@
 #include "common/linear_solver.h"
 #include "common/program.h"
 #include "common/solvability.h"
+#include "common/solver_study_parameters.h"
 #include "common/study_output.h"
-#include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
 #include "nonlinear_diffusion/quasilinear_form.h"
@@ -85,27 +85,7 @@ namespace Tessella
       "converge, as other mistakes in the input, ends in one sentence and a\n"
       "non-zero exit status.\n"};
 
-    struct Parameters : StudyParameters<QuasilinearInput>
-    {
-      LinearSolver solver;
-      OutputInput  output;
-
-      void
-      declare(ParameterHandler &prm)
-      {
-        StudyParameters::declare(prm);
-        solver.declare_parameters(prm);
-        output.declare_parameters(prm);
-      }
-
-      void
-      parse(ParameterHandler &prm, const std::string &file)
-      {
-        StudyParameters::parse(prm, file);
-        solver.parse_parameters(prm);
-        output.parse_parameters(prm, file);
-      }
-    };
+    using Parameters = SolverStudyParameters<QuasilinearInput>;
 
 
 

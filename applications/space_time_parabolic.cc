@@ -32,8 +32,8 @@
 #include "common/distributed_mesh.h"
 #include "common/linear_solver.h"
 #include "common/program.h"
+#include "common/solver_study_parameters.h"
 #include "common/stage_times.h"
-#include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
 #include "space_time_parabolic/parabolic_equation.h"
@@ -76,27 +76,21 @@ namespace Tessella
       "Mesh/Distribution; states are for any number of processes.\n",
       true};
 
-    struct Parameters : StudyParameters<ParabolicEquation>
+    struct Parameters : SolverStudyParameters<ParabolicEquation>
     {
-      LinearSolver solver;
-      OutputInput  output;
-      TimeInput    time;
+      TimeInput time;
 
       void
       declare(ParameterHandler &prm)
       {
-        StudyParameters::declare(prm);
-        solver.declare_parameters(prm);
-        output.declare_parameters(prm);
+        SolverStudyParameters::declare(prm);
         time.declare_parameters(prm);
       }
 
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        StudyParameters::parse(prm, file);
-        solver.parse_parameters(prm);
-        output.parse_parameters(prm, file);
+        SolverStudyParameters::parse(prm, file);
         time.parse_parameters(prm, equation, file);
         AssertThrow(time.restart.empty() ||
                       (mesh.n_levels() == 1 &&
