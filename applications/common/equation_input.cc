@@ -313,14 +313,6 @@ namespace Tessella
                            });
       }
 
-      bool
-      is_constant(const std::vector<Expression> &expressions)
-      {
-        return std::all_of(expressions.begin(),
-                           expressions.end(),
-                           [](const Expression &e) { return e.is_constant(); });
-      }
-
       void
       check_finite(const std::vector<Expression> &expressions)
       {
@@ -476,16 +468,6 @@ namespace Tessella
         }
     }
 
-    namespace
-    {
-      template <int dim>
-      std::shared_ptr<const Function<dim>>
-      function(const std::vector<Expression> &expressions)
-      {
-        return std::make_shared<ExpressionFunction<dim>>(expressions);
-      }
-    } // namespace
-
     template <int dim>
     Problem<dim>
     EquationInput::create() const
@@ -494,7 +476,7 @@ namespace Tessella
       problem.has_diffusion = !diffusion.empty() || cell_values.has_diffusion();
       problem.has_advection = !advection.empty();
       if (!exact.empty())
-        problem.exact_solution = function<dim>(exact);
+        problem.exact_solution = expression_function<dim>(exact);
       set_diffusion(problem);
       set_other_coefficients(problem);
       cell_values.set_material_values(problem.form);
@@ -514,7 +496,8 @@ namespace Tessella
               form.set_diffusion(diffusion[0].value(nullptr));
             });
           else
-            form.set_diffusion(problem.diffusion = function<dim>(diffusion));
+            form.set_diffusion(problem.diffusion =
+                                 expression_function<dim>(diffusion));
         }
       else if (diffusion.size() > 1)
         {
@@ -551,21 +534,23 @@ namespace Tessella
               form.set_advection(b);
             }
           else
-            form.set_advection(problem.advection = function<dim>(advection));
+            form.set_advection(problem.advection =
+                                 expression_function<dim>(advection));
         }
       if (!reaction.empty())
         {
           if (is_constant(reaction))
             form.set_reaction(reaction[0].value(nullptr));
           else
-            form.set_reaction(problem.reaction = function<dim>(reaction));
+            form.set_reaction(problem.reaction =
+                                expression_function<dim>(reaction));
         }
       if (!source.empty())
         {
           if (is_constant(source))
             form.set_source(source[0].value(nullptr));
           else
-            form.set_source(problem.source = function<dim>(source));
+            form.set_source(problem.source = expression_function<dim>(source));
         }
       else if (!exact.empty())
         {
@@ -585,13 +570,14 @@ namespace Tessella
           BoundaryCondition<dim> condition;
           condition.type = from.type;
           if (from.type == BoundaryType::robin && !from.coefficient.empty())
-            condition.robin_coefficient = function<dim>(from.coefficient);
+            condition.robin_coefficient =
+              expression_function<dim>(from.coefficient);
           if (!from.value.empty())
-            condition.value = function<dim>(from.value);
+            condition.value = expression_function<dim>(from.value);
           else if (!exact.empty())
             {
               if (from.type == BoundaryType::dirichlet)
-                condition.value = function<dim>(exact);
+                condition.value = expression_function<dim>(exact);
               else
                 condition.flux = flux_of_solution(
                   Coefficients<dim>{diffusion, advection, reaction, exact});

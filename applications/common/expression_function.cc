@@ -100,11 +100,55 @@ namespace Tessella
       }
     } // namespace
 
+    bool
+    is_constant(const std::vector<Expression> &expressions)
+    {
+      return std::all_of(expressions.begin(),
+                         expressions.end(),
+                         [](const Expression &e) { return e.is_constant(); });
+    }
+
+    template <int dim>
+    ExpressionCode<dim>::ExpressionCode(
+      const std::vector<Expression> &components)
+      : components(components)
+    {}
+
+    template <int dim>
+    std::string
+    ExpressionCode<dim>::device_code(const unsigned int component) const
+    {
+      AssertIndexRange(component, components.size());
+      return "return " +
+             components[component].device_code(coordinate_names(dim)) + ";";
+    }
+
+    template <int dim>
+    std::string
+    ExpressionCode<dim>::origin(const unsigned int component) const
+    {
+      return "the expression '" + components[component].text() + "' of " +
+             components[component].name();
+    }
+
+    template <int dim>
+    void
+    ExpressionCode<dim>::throw_not_finite(const unsigned int component,
+                                          const double       value,
+                                          const double      *x) const
+    {
+      Point<dim> p;
+      for (int d = 0; d < dim; ++d)
+        p[d] = x[d];
+      checked(value, components[component], p);
+      std::abort(); // not reached
+    }
+
     template <int dim>
     ExpressionFunction<dim>::ExpressionFunction(
       const std::vector<Expression> &components)
       : Function<dim>(components.size())
-      , components(components)
+      , ExpressionCode<dim>(components)
     {}
 
     template <int dim>
@@ -112,19 +156,10 @@ namespace Tessella
     ExpressionFunction<dim>::value(const Point<dim>  &p,
                                    const unsigned int component) const
     {
-      AssertIndexRange(component, components.size());
-      return checked(components[component].value(&p[0]),
-                     components[component],
+      AssertIndexRange(component, this->components.size());
+      return checked(this->components[component].value(&p[0]),
+                     this->components[component],
                      p);
-    }
-
-    template <int dim>
-    void
-    ExpressionFunction<dim>::vector_value(const Point<dim> &p,
-                                          Vector<double>   &values) const
-    {
-      for (unsigned int c = 0; c < components.size(); ++c)
-        values(c) = value(p, c);
     }
 
     template <int dim>
@@ -134,7 +169,7 @@ namespace Tessella
                                         const unsigned int component) const
     {
       AssertDimension(points.size(), values.size());
-      const Expression &expression = components[component];
+      const Expression &expression = this->components[component];
       for_batches<dim>(points,
                        [&](const std::size_t    begin,
                            const unsigned int   n,
@@ -153,10 +188,10 @@ namespace Tessella
                                       const unsigned int component) const
     {
       Tensor<1, dim> result;
-      components[component].template derivatives<dim>({p},
-                                                      nullptr,
-                                                      &result,
-                                                      nullptr);
+      this->components[component].template derivatives<dim>({p},
+                                                            nullptr,
+                                                            &result,
+                                                            nullptr);
       return result;
     }
 
@@ -168,19 +203,10 @@ namespace Tessella
       const unsigned int             component) const
     {
       AssertDimension(points.size(), gradients.size());
-      components[component].template derivatives<dim>(points,
-                                                      nullptr,
-                                                      gradients.data(),
-                                                      nullptr);
-    }
-
-    template <int dim>
-    void
-    ExpressionFunction<dim>::vector_gradient(
-      const Point<dim> &p, std::vector<Tensor<1, dim>> &gradients) const
-    {
-      for (unsigned int c = 0; c < components.size(); ++c)
-        gradients[c] = gradient(p, c);
+      this->components[component].template derivatives<dim>(points,
+                                                            nullptr,
+                                                            gradients.data(),
+                                                            nullptr);
     }
 
     template <int dim>
@@ -189,23 +215,24 @@ namespace Tessella
                                      const unsigned int component) const
     {
       SymmetricTensor<2, dim> result;
-      components[component].template derivatives<dim>({p},
-                                                      nullptr,
-                                                      nullptr,
-                                                      &result);
+      this->components[component].template derivatives<dim>({p},
+                                                            nullptr,
+                                                            nullptr,
+                                                            &result);
       return result;
     }
 
     template <int dim>
     ExpressionTensorFunction<dim>::ExpressionTensorFunction(
       const std::vector<Expression> &components)
-      : components(components)
+      : ExpressionCode<dim>(components)
     {
       AssertDimension(components.size(), dim * dim);
       for (int i = 0; i < dim; ++i)
         for (int j = 0; j < dim; ++j)
           same_as_transposed[i * dim + j] =
-            components[i * dim + j].text() == components[j * dim + i].text();
+            this->components[i * dim + j].text() ==
+            this->components[j * dim + i].text();
     }
 
     template <int dim>
@@ -215,8 +242,8 @@ namespace Tessella
       Tensor<2, dim> result;
       for (int i = 0; i < dim; ++i)
         for (int j = 0; j < dim; ++j)
-          result[i][j] = checked(components[i * dim + j].value(&p[0]),
-                                 components[i * dim + j],
+          result[i][j] = checked(this->components[i * dim + j].value(&p[0]),
+                                 this->components[i * dim + j],
                                  p);
       return result;
     }
@@ -239,7 +266,7 @@ namespace Tessella
               {
                 if (j < i && same_as_transposed[i * dim + j])
                   continue;
-                const Expression &expression = components[i * dim + j];
+                const Expression &expression = this->components[i * dim + j];
                 expression.values(n, x, v);
                 check_batch(v, n, expression, points.data() + begin);
                 for (unsigned int q = 0; q < n; ++q)
@@ -251,66 +278,9 @@ namespace Tessella
         });
     }
 
-    template <int dim>
-    std::string
-    ExpressionFunction<dim>::device_code(const unsigned int component) const
-    {
-      AssertIndexRange(component, components.size());
-      return "return " +
-             components[component].device_code(coordinate_names(dim)) + ";";
-    }
-
-    template <int dim>
-    std::string
-    ExpressionFunction<dim>::origin(const unsigned int component) const
-    {
-      return "the expression '" + components[component].text() + "' of " +
-             components[component].name();
-    }
-
-    template <int dim>
-    void
-    ExpressionFunction<dim>::throw_not_finite(const unsigned int component,
-                                              const double       value,
-                                              const double      *x) const
-    {
-      Point<dim> p;
-      for (int d = 0; d < dim; ++d)
-        p[d] = x[d];
-      checked(value, components[component], p);
-      std::abort(); // not reached
-    }
-
-    template <int dim>
-    std::string
-    ExpressionTensorFunction<dim>::device_code(
-      const unsigned int component) const
-    {
-      AssertIndexRange(component, components.size());
-      return "return " +
-             components[component].device_code(coordinate_names(dim)) + ";";
-    }
-
-    template <int dim>
-    std::string
-    ExpressionTensorFunction<dim>::origin(const unsigned int component) const
-    {
-      return "the expression '" + components[component].text() + "' of " +
-             components[component].name();
-    }
-
-    template <int dim>
-    void
-    ExpressionTensorFunction<dim>::throw_not_finite(
-      const unsigned int component, const double value, const double *x) const
-    {
-      Point<dim> p;
-      for (int d = 0; d < dim; ++d)
-        p[d] = x[d];
-      checked(value, components[component], p);
-      std::abort(); // not reached
-    }
-
+    template class ExpressionCode<2>;
+    template class ExpressionCode<3>;
+    template class ExpressionCode<4>;
     template class ExpressionFunction<2>;
     template class ExpressionFunction<3>;
     template class ExpressionFunction<4>;

@@ -230,24 +230,6 @@ namespace Tessella
         const std::vector<Expression> a, w, c;
         const Expression              u;
       };
-
-
-
-      bool
-      is_constant(const std::vector<Expression> &expressions)
-      {
-        for (const Expression &expression : expressions)
-          if (!expression.is_constant())
-            return false;
-        return true;
-      }
-
-      template <int D>
-      std::shared_ptr<const Function<D>>
-      function(const std::vector<Expression> &expressions)
-      {
-        return std::make_shared<ExpressionFunction<D>>(expressions);
-      }
     } // namespace
 
 
@@ -435,9 +417,9 @@ namespace Tessella
                           [&]() { form.set_diffusion(a); });
         }
       else if (diffusion.size() == 1)
-        form.set_diffusion(function<D>(diffusion));
+        form.set_diffusion(expression_function<D>(diffusion));
       else if (!diffusion.empty())
-        form.set_diffusion_tensor(function<D>(diffusion));
+        form.set_diffusion_tensor(expression_function<D>(diffusion));
       if (!advection.empty() && is_constant(advection))
         {
           Tensor<1, dim> w;
@@ -446,15 +428,15 @@ namespace Tessella
           form.set_advection(w);
         }
       else if (!advection.empty())
-        form.set_advection(function<D>(advection));
+        form.set_advection(expression_function<D>(advection));
       if (!reaction.empty() && is_constant(reaction))
         form.set_reaction(number(reaction[0]));
       else if (!reaction.empty())
-        form.set_reaction(function<D>(reaction));
+        form.set_reaction(expression_function<D>(reaction));
       if (!source.empty() && is_constant(source))
         form.set_source(number(source[0]));
       else if (!source.empty())
-        form.set_source(function<D>(source));
+        form.set_source(expression_function<D>(source));
       else if (!exact.empty() && !present_cell_values.has_source())
         form.set_source(
           FromSolution<dim>(
@@ -466,9 +448,9 @@ namespace Tessella
           BoundaryCondition<D> condition;
           condition.type = entry.second.type;
           if (!entry.second.value.empty())
-            condition.value = function<D>(entry.second.value);
+            condition.value = expression_function<D>(entry.second.value);
           else if (!exact.empty() && condition.type == BoundaryType::dirichlet)
-            condition.value = function<D>(exact);
+            condition.value = expression_function<D>(exact);
           else if (!exact.empty())
             condition.flux = FromSolution<dim>(FromSolution<dim>::flux,
                                                diffusion,
