@@ -127,7 +127,7 @@ namespace Tessella
       run()
       {
         parameters.output.print(library_information() + ".");
-        if (parameters.benchmark.coefficients_only())
+        if (parameters.benchmark.coefficients_only)
           {
             run_coefficients();
             return;
@@ -138,9 +138,8 @@ namespace Tessella
           {
             const AgglomeratedMesh<dim> mesh = create_mesh(level);
             for (const unsigned int degree :
-                 parameters.benchmark.degrees(level))
-              for (const Execution &execution :
-                   parameters.benchmark.executions())
+                 parameters.benchmark.degrees[level])
+              for (const Execution &execution : parameters.benchmark.executions)
                 run_case(mesh, level, degree, execution);
             // The remaining cases may take long or be ended from outside.
             write_tables();
@@ -167,10 +166,10 @@ namespace Tessella
           {
             const AgglomeratedMesh<dim> mesh = create_mesh(level);
             std::set<unsigned int>      threads;
-            for (const Execution &execution : parameters.benchmark.executions())
+            for (const Execution &execution : parameters.benchmark.executions)
               threads.insert(execution.n_threads);
             for (const unsigned int degree :
-                 parameters.benchmark.degrees(level))
+                 parameters.benchmark.degrees[level])
               for (const unsigned int n_threads : threads)
                 {
                   CoefficientResult result =
@@ -180,7 +179,7 @@ namespace Tessella
                                          parameters.discretisation,
                                          degree,
                                          n_threads,
-                                         parameters.benchmark.repetitions());
+                                         parameters.benchmark.repetitions);
                   result.level = level;
                   add_row(table, result);
                 }
@@ -194,7 +193,7 @@ namespace Tessella
       start_devices()
       {
         bool wanted = false;
-        for (const Execution &execution : parameters.benchmark.executions())
+        for (const Execution &execution : parameters.benchmark.executions)
           wanted = wanted || execution.backend == Backend::cuda;
         using namespace Utilities::MPI;
         if (!wanted || min(cuda_is_available() ? 1 : 0, MPI_COMM_WORLD) == 0)
@@ -258,8 +257,8 @@ namespace Tessella
                            parameters.discretisation,
                            degree,
                            execution,
-                           parameters.benchmark.repetitions(),
-                           parameters.benchmark.warm_memory());
+                           parameters.benchmark.repetitions,
+                           parameters.benchmark.warm_memory);
             result.level = level;
             report.add(result);
           }

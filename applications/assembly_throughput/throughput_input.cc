@@ -238,11 +238,11 @@ namespace Tessella
       const unsigned int               n_levels)
     {
       prm.enter_subsection("Benchmark");
-      n_repetitions          = prm.get_integer("Repetitions");
-      warm                   = prm.get_bool("Warm memory");
+      repetitions            = prm.get_integer("Repetitions");
+      warm_memory            = prm.get_bool("Warm memory");
       const double time_step = prm.get_double("Time step");
-      coefficients           = prm.get_bool("Coefficients only");
-      degrees_of_level =
+      coefficients_only      = prm.get_bool("Coefficients only");
+      degrees =
         parse_degrees_of_meshes(prm, "Benchmark", default_degrees, n_levels);
 
       const auto instruction_sets =
@@ -258,7 +258,7 @@ namespace Tessella
         parse_integers("Benchmark/Threads", prm.get("Threads"), 1, 4096);
       prm.leave_subsection();
 
-      present_executions.clear();
+      executions.clear();
       for (const Backend backend : backends)
         for (const AssemblyStrategy strategy : strategies)
           for (const MatrixKind matrix : matrices)
@@ -267,47 +267,16 @@ namespace Tessella
                 for (const InstructionSet set : instruction_sets)
                   for (const int order : orders)
                     for (const CoefficientKind kind : kinds)
-                      present_executions.push_back(
-                        {backend,
-                         backend == Backend::host ? AssemblyStrategy::block_rows
-                                                  : strategy,
-                         n_threads,
-                         set,
-                         matrix,
-                         time_step,
-                         kind,
-                         order});
-    }
-
-    unsigned int
-    ThroughputInput::repetitions() const
-    {
-      return n_repetitions;
-    }
-
-    const std::vector<unsigned int> &
-    ThroughputInput::degrees(const unsigned int level) const
-    {
-      AssertIndexRange(level, degrees_of_level.size());
-      return degrees_of_level[level];
-    }
-
-    const std::vector<Execution> &
-    ThroughputInput::executions() const
-    {
-      return present_executions;
-    }
-
-    bool
-    ThroughputInput::warm_memory() const
-    {
-      return warm;
-    }
-
-    bool
-    ThroughputInput::coefficients_only() const
-    {
-      return coefficients;
+                      executions.push_back({backend,
+                                            backend == Backend::host
+                                              ? AssemblyStrategy::block_rows
+                                              : strategy,
+                                            n_threads,
+                                            set,
+                                            matrix,
+                                            time_step,
+                                            kind,
+                                            order});
     }
   } // namespace Application
 } // namespace Tessella
