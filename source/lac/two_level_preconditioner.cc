@@ -151,8 +151,7 @@ namespace Tessella
         const double root = std::sqrt(volume);
         null_space[c]     = root;
         for (int d = 0; d < dim; ++d)
-          null_space[(d + 1) * size + c] =
-            0.5 * (box[d] + box[dim + d]) * root;
+          null_space[(d + 1) * size + c] = 0.5 * (box[d] + box[dim + d]) * root;
         ++c;
         for (int d = 0; d < dim && mesh.n_basis[k] > 1; ++d, ++c)
           null_space[(d + 1) * size + c] =

@@ -55,8 +55,8 @@ namespace Tessella
     sweep(VectorType &x, const VectorType &b, const bool ascending) const;
 
   private:
-    const dealii::TrilinosWrappers::SparseMatrix  *matrix = nullptr;
-    const std::vector<std::uint64_t>              *offset = nullptr;
+    const dealii::TrilinosWrappers::SparseMatrix *matrix = nullptr;
+    const std::vector<std::uint64_t>             *offset = nullptr;
     std::vector<dealii::LAPACKFullMatrix<double>> blocks;
   };
 } // namespace Tessella
