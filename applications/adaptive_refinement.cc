@@ -29,15 +29,13 @@
 #include <string>
 #include <vector>
 
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
-#include "common/equation_input.h"
 #include "common/linear_solver.h"
 #include "common/memory_check.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
+#include "common/stage_times.h"
 #include "common/study_output.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/table_plot.h"
 #include "common/text_table.h"
@@ -190,24 +188,17 @@ namespace Tessella
       }
     };
 
-    struct Parameters
+    struct Parameters : StudyParameters<>
     {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      EquationInput       equation;
-      DiscretisationInput discretisation;
-      LinearSolver        solver;
-      AdaptationInput     adaptation;
-      CheckpointInput     checkpoint;
-      OutputInput         output;
+      LinearSolver    solver;
+      AdaptationInput adaptation;
+      CheckpointInput checkpoint;
+      OutputInput     output;
 
       void
       declare(ParameterHandler &prm)
       {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
-        equation.declare_parameters(prm);
-        discretisation.declare_parameters(prm);
+        StudyParameters::declare(prm);
         solver.declare_parameters(prm);
         adaptation.declare_parameters(prm);
         checkpoint.declare_parameters(prm);
@@ -217,19 +208,16 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        mesh.parse_parameters(prm, file);
+        StudyParameters::parse(prm, file);
         AssertThrow(mesh.n_levels() == 1,
                     ExcMessage("Meshes follow from one another here: give one "
                                "mesh, Mesh/Levels = 1."));
-        agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension(), file);
-        discretisation.parse_parameters(prm, mesh.dimension());
         solver.parse_parameters(prm);
         adaptation.parse_parameters(prm);
         checkpoint.parse_parameters(prm, file);
         output.parse_parameters(prm, file);
         AssertThrow(checkpoint.restart.empty() ||
-                      discretisation.degrees().size() == 1,
+                      discretisation.degrees.size() == 1,
                     ExcMessage("Checkpoint/Restart from goes on with one run: "
                                "set one Discretisation/Degree."));
       }
@@ -247,13 +235,13 @@ namespace Tessella
       {
         parameters.discretisation.configure(problem.form);
         symmetric =
-          !problem.has_advection && parameters.discretisation.theta() == 1.;
+          !problem.has_advection && parameters.discretisation.theta == 1.;
       }
 
       void
       run()
       {
-        for (const unsigned int degree : parameters.discretisation.degrees())
+        for (const unsigned int degree : parameters.discretisation.degrees)
           run_degree(degree);
         write_results();
       }
@@ -330,229 +318,284 @@ namespace Tessella
         return handler;
       }
 
+      /// Solution on the present mesh, for one degree.
+      struct Present
+      {
+        unsigned int                               degree = 0, step = 0;
+        Mesh<dim>                                  mesh;
+        std::unique_ptr<AgglomerationHandler<dim>> handler;
+        VectorType                                 solution;
+      };
+
+      /// What is known about the solution of a step.
+      struct StepReport
+      {
+        unsigned int n_iterations   = 0;
+        double       first_residual = 0., estimate = 0.;
+        double       solve_seconds = 0., estimate_seconds = 0.;
+        /// Only if there is an exact solution.
+        VectorTools::ErrorNorms errors;
+      };
+
+      /// Results of the steps of one degree.
+      struct History
+      {
+        double    error_before = 0., unknowns_before = 0.;
+        PlotCurve error_curve, estimate_curve;
+      };
+
       void
       run_degree(const unsigned int degree)
       {
-        Mesh<dim>                                  mesh = create_mesh();
-        unsigned int                               step = 0;
-        std::unique_ptr<AgglomerationHandler<dim>> handler;
-        std::unique_ptr<CheckpointReader<dim>>     reader;
+        Present present;
+        present.degree = degree;
+        present.mesh   = create_mesh();
         if (parameters.checkpoint.restart.empty())
-          {
-            check_memory(dim,
-                         mesh.triangulation->n_global_active_cells() *
-                           std::pow(2., dim * adaptation.initial_refinements),
-                         true,
-                         "Adaptation/Initial refinements = " +
-                           std::to_string(adaptation.initial_refinements),
-                         "lower Adaptation/Initial refinements");
-            mesh.triangulation->refine_global(adaptation.initial_refinements);
-            handler = agglomerate(mesh, degree);
-          }
+          begin(present);
         else
+          go_on(present);
+        const unsigned int first_step = present.step;
+        History            history    = create_history(degree);
+        for (;; ++present.step)
           {
-            reader = std::make_unique<CheckpointReader<dim>>(
-              parameters.checkpoint.restart, MPI_COMM_WORLD);
-            std::istringstream data(reader->user_data());
-            std::string        program;
-            unsigned int       old_degree = 0;
-            data >> program >> old_degree >> step;
-            AssertThrow(data && program == info.name &&
-                          reader->n_solutions() == 1,
-                        ExcMessage("The checkpoint '" +
-                                   parameters.checkpoint.restart +
-                                   "' was not written by this program."));
-            AssertThrow(old_degree == degree,
-                        ExcMessage(
-                          "The checkpoint '" + parameters.checkpoint.restart +
-                          "' is of degree " + std::to_string(old_degree) +
-                          ", but "
-                          "Discretisation/Degree is " +
-                          std::to_string(degree) + "."));
-            reader->load(*mesh.triangulation);
-            handler =
-              std::make_unique<AgglomerationHandler<dim>>(*mesh.triangulation,
-                                                          mesh.mapping.get());
-            reader->restore(*handler, parameters.checkpoint.split_cut);
-            set_cell_values(mesh, *handler);
-            output.print("Going on with step " + std::to_string(step) +
-                         " from " + parameters.checkpoint.restart + ".");
-          }
-        const unsigned int first_step = step;
-        const MPI_Comm     comm       = handler->get_communicator();
-        VectorType         solution(handler->locally_owned_dofs(), comm);
-        if (reader != nullptr)
-          reader->read(*handler, solution);
-        reader.reset();
-        double    error_before = 0., unknowns_before = 0.;
-        PlotCurve error_curve, estimate_curve;
-        error_curve.label = "Degree " + std::to_string(degree) + ", error";
-        estimate_curve.label =
-          "Degree " + std::to_string(degree) + ", estimate";
-        error_curve.group = estimate_curve.group =
-          static_cast<int>(curves.size());
-        error_curve.slope = -static_cast<double>(degree);
-
-        for (;; ++step)
-          {
-            Timer timer;
-            // ---- solve
-            typename PolytopicAssembler<dim>::AdditionalData data;
-            data.backend         = parameters.discretisation.backend();
-            data.device_memory   = parameters.discretisation.device_memory();
-            data.device          = parameters.discretisation.device();
-            data.instruction_set = parameters.discretisation.instruction_set();
-            data.penalty         = parameters.discretisation.penalty();
-            PolytopicAssembler<dim>        assembler(*handler, data);
-            TrilinosWrappers::SparseMatrix matrix;
-            VectorType                     rhs;
-            assembler.reinit(matrix, rhs);
-            assembler.assemble(problem.form, matrix, rhs);
-            if (!said_backend)
-              {
-                output.print_machine(
-                  describe_execution(assembler.report(),
-                                     parameters.solver.description()));
-                for (const std::string &line :
-                     describe_devices(assembler.report()))
-                  output.print_machine(line);
-              }
-            said_backend = true;
-            check_solvability(*handler, matrix);
-            const MatrixSource<dim> source = {problem.form, data};
-            const double guessed = relative_residual(matrix, solution, rhs);
-            const SolverReport report = parameters.solver.solve(
-              *handler, matrix, solution, rhs, symmetric, &source);
-            const double solve_time = timer.wall_time();
-
-            // ---- estimate
-            timer.restart();
-            const std::vector<double> sigma = assembler.penalty(problem.form);
-            const unsigned int        extra_order =
-              parameters.discretisation.extra_order();
-            Vector<double> indicators;
-            if (adaptation.residual)
-              ErrorEstimator::residual(*handler,
-                                       problem.form,
-                                       sigma,
-                                       solution,
-                                       indicators,
-                                       extra_order);
-            else
-              ErrorEstimator::jumps(*handler,
-                                    problem.form,
-                                    sigma,
-                                    solution,
-                                    indicators,
-                                    extra_order);
-            const double estimate =
-              ErrorEstimator::global(*handler, indicators);
-            const double estimate_time = timer.wall_time();
-
-            const double unknowns = static_cast<double>(handler->n_dofs());
-            const double x        = std::pow(unknowns, 1. / dim);
-            table.start_row();
-            table.add("level", std::uint64_t(step));
-            table.add("degree", std::uint64_t(degree));
-            table.add("cells",
-                      std::uint64_t(
-                        mesh.triangulation->n_global_active_cells()));
-            table.add("polytopes",
-                      std::uint64_t(handler->n_global_polytopes()));
-            table.add("unknowns", std::uint64_t(handler->n_dofs()));
-            table.add("iterations", std::uint64_t(report.n_iterations));
-            table.add("first residual", guessed);
-            std::ostringstream line;
-            line << "  degree " << degree << ", step " << step << ": "
-                 << handler->n_dofs() << " unknowns, estimate " << estimate;
-            if (problem.exact_solution != nullptr)
-              {
-                const VectorTools::ErrorNorms errors =
-                  VectorTools::compute_errors(*handler,
-                                              problem.form,
-                                              sigma,
-                                              solution,
-                                              *problem.exact_solution,
-                                              extra_order);
-                AssertThrow(std::isfinite(errors.dG),
-                            ExcMessage("The error against Equation/Exact "
-                                       "solution is not finite: the expression "
-                                       "or its gradient is not finite "
-                                       "somewhere in the domain."));
-                table.add("L2 error", errors.L2);
-                table.add("dG error", errors.dG);
-                table.add("dG rate",
-                          step == first_step
-                            ? std::numeric_limits<double>::quiet_NaN()
-                            : dim * std::log(error_before / errors.dG) /
-                                std::log(unknowns / unknowns_before));
-                error_before    = errors.dG;
-                unknowns_before = unknowns;
-                error_curve.x.push_back(x);
-                error_curve.y.push_back(errors.dG);
-                line << ", dG error " << errors.dG;
-              }
-            table.add("estimate", estimate);
-            if (problem.exact_solution != nullptr)
-              table.add("efficiency index", estimate / error_before);
-            estimate_curve.x.push_back(x);
-            estimate_curve.y.push_back(estimate);
-            if (output.print_times())
-              {
-                table.add("solve seconds", solve_time);
-                table.add("estimate seconds", estimate_time);
-              }
-            output.print(line.str());
-
-            const bool last = step == adaptation.n_steps ||
-                              handler->n_dofs() >= adaptation.max_unknowns;
-            write_fields(*handler, solution, indicators, step, degree, last);
-            if (parameters.checkpoint.interval > 0 &&
-                (last || step % parameters.checkpoint.interval == 0))
-              write_checkpoint(output.file("-p" + std::to_string(degree) +
-                                           ".checkpoint"),
-                               *mesh.triangulation,
-                               *handler,
-                               std::vector<const VectorType *>{&solution},
-                               std::string(info.name) + " " +
-                                 std::to_string(degree) + " " +
-                                 std::to_string(step));
+            Vector<double>   indicators;
+            const StepReport report = solve_and_estimate(present, indicators);
+            add_row(present, report, present.step == first_step, history);
+            const bool last =
+              present.step == adaptation.n_steps ||
+              present.handler->n_dofs() >= adaptation.max_unknowns;
+            write_fields(present, indicators, last);
+            write_checkpoint_of(present, last);
             if (last)
               break;
-
-            // ---- mark, refine, transfer
-            Triangulation<dim> &triangulation = *mesh.triangulation;
-            if (adaptation.fixed_fraction)
-              GridRefinement::refine_and_coarsen_fixed_fraction(
-                triangulation,
-                *handler,
-                indicators,
-                adaptation.top,
-                adaptation.bottom);
-            else
-              GridRefinement::refine_and_coarsen_fixed_number(
-                triangulation,
-                *handler,
-                indicators,
-                adaptation.top,
-                adaptation.bottom);
-            triangulation.prepare_coarsening_and_refinement();
-            check_memory(dim,
-                         n_cells_after_refinement(triangulation),
-                         true,
-                         "Adaptation/Maximum unknowns = " +
-                           std::to_string(adaptation.max_unknowns),
-                         "lower Adaptation/Maximum unknowns");
-            PolytopicSolutionTransfer<dim> transfer(triangulation);
-            transfer.prepare_for_coarsening_and_refinement(*handler, solution);
-            triangulation.execute_coarsening_and_refinement();
-            handler = agglomerate(mesh, degree);
-            solution.reinit(handler->locally_owned_dofs(), comm);
-            transfer.project(*handler, solution);
+            adapt(present, indicators);
           }
-        if (!error_curve.x.empty())
-          curves.push_back(error_curve);
-        curves.push_back(estimate_curve);
+        if (!history.error_curve.x.empty())
+          curves.push_back(history.error_curve);
+        curves.push_back(history.estimate_curve);
+      }
+
+      /// Begins with the first mesh and zero.
+      void
+      begin(Present &present)
+      {
+        Triangulation<dim> &triangulation = *present.mesh.triangulation;
+        check_memory(dim,
+                     triangulation.n_global_active_cells() *
+                       std::pow(2., dim * adaptation.initial_refinements),
+                     true,
+                     "Adaptation/Initial refinements = " +
+                       std::to_string(adaptation.initial_refinements),
+                     "lower Adaptation/Initial refinements");
+        triangulation.refine_global(adaptation.initial_refinements);
+        present.handler = agglomerate(present.mesh, present.degree);
+        present.solution.reinit(present.handler->locally_owned_dofs(),
+                                present.handler->get_communicator());
+      }
+
+      /// Begins with the mesh and the solution of a checkpoint.
+      void
+      go_on(Present &present)
+      {
+        const std::string    &file   = parameters.checkpoint.restart;
+        const unsigned int    degree = present.degree;
+        CheckpointReader<dim> reader(file, MPI_COMM_WORLD);
+        std::istringstream    data(reader.user_data());
+        std::string           program;
+        unsigned int          old_degree = 0;
+        data >> program >> old_degree >> present.step;
+        AssertThrow(data && program == info.name && reader.n_solutions() == 1,
+                    ExcMessage("The checkpoint '" + file +
+                               "' was not written by this program."));
+        AssertThrow(old_degree == degree,
+                    ExcMessage("The checkpoint '" + file + "' is of degree " +
+                               std::to_string(old_degree) +
+                               ", but "
+                               "Discretisation/Degree is " +
+                               std::to_string(degree) + "."));
+        Mesh<dim> &mesh = present.mesh;
+        reader.load(*mesh.triangulation);
+        present.handler =
+          std::make_unique<AgglomerationHandler<dim>>(*mesh.triangulation,
+                                                      mesh.mapping.get());
+        AgglomerationHandler<dim> &handler = *present.handler;
+        reader.restore(handler, parameters.checkpoint.split_cut);
+        set_cell_values(mesh, handler);
+        output.print("Going on with step " + std::to_string(present.step) +
+                     " from " + file + ".");
+        present.solution.reinit(handler.locally_owned_dofs(),
+                                handler.get_communicator());
+        reader.read(handler, present.solution);
+      }
+
+      History
+      create_history(const unsigned int degree) const
+      {
+        History           history;
+        const std::string name       = "Degree " + std::to_string(degree);
+        history.error_curve.label    = name + ", error";
+        history.estimate_curve.label = name + ", estimate";
+        history.error_curve.group    = history.estimate_curve.group =
+          static_cast<int>(curves.size());
+        history.error_curve.slope = -static_cast<double>(degree);
+        return history;
+      }
+
+      /// Computes the solution on the present mesh, the indicators and, if
+      /// there is an exact solution, the errors.
+      StepReport
+      solve_and_estimate(Present &present, Vector<double> &indicators)
+      {
+        const AgglomerationHandler<dim> &handler  = *present.handler;
+        VectorType                      &solution = present.solution;
+        StepReport                       result;
+        Timer                            timer;
+        const auto data = parameters.discretisation.assembler_data<dim>();
+        PolytopicAssembler<dim>        assembler(handler, data);
+        TrilinosWrappers::SparseMatrix matrix;
+        VectorType                     rhs;
+        assembler.reinit(matrix, rhs);
+        assembler.assemble(problem.form, matrix, rhs);
+        if (!said_backend)
+          print_execution(output,
+                          assembler.report(),
+                          parameters.solver.description());
+        said_backend = true;
+        check_solvability(handler, matrix);
+        const MatrixSource<dim> source = {problem.form, data};
+        const double            norm   = rhs.l2_norm();
+        result.first_residual =
+          norm > 0. ? residual_norm(matrix, solution, rhs) / norm : 0.;
+        result.n_iterations =
+          parameters.solver
+            .solve(handler, matrix, solution, rhs, symmetric, &source)
+            .n_iterations;
+        result.solve_seconds = lap(timer);
+
+        const std::vector<double> sigma = assembler.penalty(problem.form);
+        const unsigned int extra_order  = parameters.discretisation.extra_order;
+        if (adaptation.residual)
+          ErrorEstimator::residual(
+            handler, problem.form, sigma, solution, indicators, extra_order);
+        else
+          ErrorEstimator::jumps(
+            handler, problem.form, sigma, solution, indicators, extra_order);
+        result.estimate         = ErrorEstimator::global(handler, indicators);
+        result.estimate_seconds = timer.wall_time();
+
+        if (problem.exact_solution != nullptr)
+          {
+            result.errors = VectorTools::compute_errors(handler,
+                                                        problem.form,
+                                                        sigma,
+                                                        solution,
+                                                        *problem.exact_solution,
+                                                        extra_order);
+            check_error(result.errors.dG);
+          }
+        return result;
+      }
+
+      /// Adds a step to the table and to the curves, and prints a line.
+      void
+      add_row(const Present    &present,
+              const StepReport &report,
+              const bool        first,
+              History          &history)
+      {
+        const AgglomerationHandler<dim> &handler = *present.handler;
+        const double unknowns = static_cast<double>(handler.n_dofs());
+        const double x        = std::pow(unknowns, 1. / dim);
+        table.start_row();
+        table.add("level", std::uint64_t(present.step));
+        table.add("degree", std::uint64_t(present.degree));
+        table.add("cells",
+                  std::uint64_t(
+                    present.mesh.triangulation->n_global_active_cells()));
+        table.add("polytopes", std::uint64_t(handler.n_global_polytopes()));
+        table.add("unknowns", std::uint64_t(handler.n_dofs()));
+        table.add("iterations", std::uint64_t(report.n_iterations));
+        table.add("first residual", report.first_residual);
+        std::ostringstream line;
+        line << "  degree " << present.degree << ", step " << present.step
+             << ": " << handler.n_dofs() << " unknowns, estimate "
+             << report.estimate;
+        if (problem.exact_solution != nullptr)
+          {
+            const double error = report.errors.dG;
+            table.add("L2 error", report.errors.L2);
+            table.add("dG error", error);
+            table.add("dG rate",
+                      first ? std::numeric_limits<double>::quiet_NaN()
+                            : dim * std::log(history.error_before / error) /
+                                std::log(unknowns / history.unknowns_before));
+            history.error_before    = error;
+            history.unknowns_before = unknowns;
+            history.error_curve.x.push_back(x);
+            history.error_curve.y.push_back(error);
+            line << ", dG error " << error;
+          }
+        table.add("estimate", report.estimate);
+        if (problem.exact_solution != nullptr)
+          table.add("efficiency index", report.estimate / report.errors.dG);
+        history.estimate_curve.x.push_back(x);
+        history.estimate_curve.y.push_back(report.estimate);
+        if (output.print_times)
+          {
+            table.add("solve seconds", report.solve_seconds);
+            table.add("estimate seconds", report.estimate_seconds);
+          }
+        output.print(line.str());
+      }
+
+      void
+      write_checkpoint_of(const Present &present, const bool last) const
+      {
+        const unsigned int interval = parameters.checkpoint.interval;
+        if (interval == 0 || !(last || present.step % interval == 0))
+          return;
+        const std::string degree = std::to_string(present.degree);
+        write_checkpoint(output.file("-p" + degree + ".checkpoint"),
+                         *present.mesh.triangulation,
+                         *present.handler,
+                         std::vector<const VectorType *>{&present.solution},
+                         std::string(info.name) + " " + degree + " " +
+                           std::to_string(present.step));
+      }
+
+      /// Marks cells, refines and coarsens them, makes polytopes anew and
+      /// projects the solution to them.
+      void
+      adapt(Present &present, const Vector<double> &indicators)
+      {
+        Triangulation<dim> &triangulation = *present.mesh.triangulation;
+        if (adaptation.fixed_fraction)
+          GridRefinement::refine_and_coarsen_fixed_fraction(triangulation,
+                                                            *present.handler,
+                                                            indicators,
+                                                            adaptation.top,
+                                                            adaptation.bottom);
+        else
+          GridRefinement::refine_and_coarsen_fixed_number(triangulation,
+                                                          *present.handler,
+                                                          indicators,
+                                                          adaptation.top,
+                                                          adaptation.bottom);
+        triangulation.prepare_coarsening_and_refinement();
+        check_memory(dim,
+                     n_cells_after_refinement(triangulation),
+                     true,
+                     "Adaptation/Maximum unknowns = " +
+                       std::to_string(adaptation.max_unknowns),
+                     "lower Adaptation/Maximum unknowns");
+        PolytopicSolutionTransfer<dim> transfer(triangulation);
+        transfer.prepare_for_coarsening_and_refinement(*present.handler,
+                                                       present.solution);
+        triangulation.execute_coarsening_and_refinement();
+        present.handler = agglomerate(present.mesh, present.degree);
+        present.solution.reinit(present.handler->locally_owned_dofs(),
+                                present.handler->get_communicator());
+        transfer.project(*present.handler, present.solution);
       }
 
       /// Lower bound of the number of cells, since deal.II may refuse to
@@ -569,52 +612,31 @@ namespace Tessella
         return Utilities::MPI::sum(n, MPI_COMM_WORLD);
       }
 
-      /// Relative residual of the initial guess.
-      static double
-      relative_residual(const TrilinosWrappers::SparseMatrix &matrix,
-                        const VectorType                     &guess,
-                        const VectorType                     &rhs)
-      {
-        VectorType   residual(rhs);
-        const double norm = rhs.l2_norm();
-        return norm > 0. ? matrix.residual(residual, guess, rhs) / norm : 0.;
-      }
-
       void
-      write_fields(const AgglomerationHandler<dim> &handler,
-                   const VectorType                &solution,
-                   const Vector<double>            &indicators,
-                   const unsigned int               step,
-                   const unsigned int               degree,
-                   const bool                       last) const
+      write_fields(const Present        &present,
+                   const Vector<double> &indicators,
+                   const bool            last) const
       {
         // It is not known in advance which step is the last one.
         if (!output.fields_of_level(last ? 0 : 1, last ? 1 : 3))
           return;
-        const std::string run =
-          "-" + std::to_string(step) + "-p" + std::to_string(degree);
-        if (output.write_solution())
-          {
-            PolytopicDataOut<dim> data_out(handler);
-            data_out.add_data_vector(solution, "solution");
-            data_out.add_polytope_data(indicators, "indicator");
-            data_out.build_patches();
-            data_out.write_vtu_file(output.file(run + "-solution.vtu"));
-          }
-        if (output.write_polytopes())
+        const AgglomerationHandler<dim> &handler = *present.handler;
+        const std::string                step    = std::to_string(present.step);
+        const std::string                run =
+          "-" + step + "-p" + std::to_string(present.degree);
+        write_solution(output,
+                       handler,
+                       present.solution,
+                       run + "-solution.vtu",
+                       &indicators);
+        if (output.write_polytopes)
           write_polytopes_vtu(handler, output.file(run + "-polytopes.vtu"));
-        // The drawing needs the whole mesh on one process.
-        if (output.write_svg() &&
-            Utilities::MPI::n_mpi_processes(handler.get_communicator()) == 1)
-          {
-            MeshSvgFlags flags;
-            flags.title = output.name() + ", step " + std::to_string(step) +
-                          ": " + std::to_string(handler.n_polytopes()) +
-                          " polytopes";
-            flags.color_by_degree = parameters.discretisation.is_hp();
-            flags.fine_cells = handler.polytopic_mesh().n_subcells() <= 20000;
-            write_mesh_svg(handler, output.file(run + "-mesh.svg"), flags);
-          }
+        write_drawing(output,
+                      handler,
+                      run + "-mesh.svg",
+                      "step " + step,
+                      handler.polytopic_mesh().n_subcells(),
+                      parameters.discretisation.is_hp());
       }
 
       void
@@ -623,25 +645,11 @@ namespace Tessella
         std::ostringstream text;
         table.print(text);
         output.print(text.str());
-        const auto written = [&](const std::string &suffix) {
-          output.print("Wrote " + output.file(suffix) + ".");
-        };
-        if (output.write_text())
-          {
-            write_file(output.file(".txt"),
-                       [&](std::ostream &out) { table.print(out); });
-            written(".txt");
-          }
-        if (output.write_csv())
-          {
-            write_file(output.file(".csv"),
-                       [&](std::ostream &out) { table.write_csv(out); });
-            written(".csv");
-          }
-        if (output.write_svg())
+        output.write_table(table, true);
+        if (output.write_svg)
           {
             PlotFlags flags;
-            flags.title            = output.name();
+            flags.title            = output.name;
             flags.x_label          = dim == 2 ? "(number of unknowns)^(1/2)"
                                               : "(number of unknowns)^(1/3)";
             flags.y_label          = "dG error and estimate";
@@ -650,7 +658,7 @@ namespace Tessella
               if (is_first_process())
                 write_plot_svg(curves, file, flags);
             });
-            written("-convergence.svg");
+            output.print_written("-convergence.svg");
           }
       }
     };

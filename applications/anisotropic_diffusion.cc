@@ -24,6 +24,8 @@
 #include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
+#include "common/stage_times.h"
+#include "common/study_output.h"
 #include "common/study_table.h"
 
 namespace Tessella
@@ -109,100 +111,107 @@ namespace Tessella
     };
 
     template <int dim>
-    void
-    run(const Parameters &parameters)
+    class Study
     {
-      const DiscretisationInput &discretisation = parameters.discretisation;
-      const int                  order = discretisation.coefficient_order();
-      const std::unique_ptr<Form<dim>> form =
-        make_anisotropic_diffusion<dim>(parameters.epsilon,
-                                        discretisation.theta(),
-                                        order < 0 ? 2 : order);
-      const bool symmetric = discretisation.theta() == 1.;
+    public:
+      explicit Study(const Parameters &parameters)
+        : parameters(parameters)
+        , discretisation(parameters.discretisation)
+        , form(make_anisotropic_diffusion<dim>(
+            parameters.epsilon,
+            discretisation.theta,
+            discretisation.coefficient_order < 0
+              ? 2
+              : discretisation.coefficient_order))
+        , table(dim, discretisation.study_in_degree, true)
+      {}
 
-      StudyTable table(dim, discretisation.study_in_degree(), true);
-      bool       said = false;
-      for (unsigned int level = 0; level < parameters.mesh.n_levels(); ++level)
-        {
-          Timer      timer;
-          StudyRow   row;
-          const auto seconds = [&timer]() {
-            const double result = timer.wall_time();
-            timer.restart();
-            return result;
-          };
-          const Mesh<dim> mesh      = parameters.mesh.create<dim>(level);
-          row.level                 = level;
-          row.n_cells               = mesh.triangulation->n_active_cells();
-          row.times[StudyRow::mesh] = seconds();
-          AgglomerationHandler<dim> handler(*mesh.triangulation,
-                                            mesh.mapping.get());
-          handler.agglomerate(
-            Agglomeration::by_id<dim>(parameters.agglomeration.create(mesh)));
-          row.n_polytopes                    = handler.n_polytopes();
-          row.times[StudyRow::agglomeration] = seconds();
-          for (const unsigned int degree : discretisation.degrees())
-            {
-              timer.restart();
-              discretisation.distribute_dofs(handler, degree);
-              row.degree                   = degree;
-              row.n_dofs                   = handler.n_dofs();
-              row.times[StudyRow::handler] = seconds();
+      void
+      run()
+      {
+        for (unsigned int level = 0; level < parameters.mesh.n_levels();
+             ++level)
+          run_level(level);
+        table.print(std::cout, parameters.output.print_times);
+        parameters.output.write_table(table);
+      }
 
-              typename PolytopicAssembler<dim>::AdditionalData data;
-              data.backend         = discretisation.backend();
-              data.device_memory   = discretisation.device_memory();
-              data.instruction_set = discretisation.instruction_set();
-              data.penalty         = discretisation.penalty();
-              PolytopicAssembler<dim>        assembler(handler, data);
-              TrilinosWrappers::SparseMatrix matrix;
-              TrilinosWrappers::MPI::Vector  rhs, solution;
-              assembler.reinit(matrix, rhs);
-              row.n_nonzero                  = matrix.n_nonzero_elements();
-              row.times[StudyRow::structure] = seconds();
-              assembler.assemble(*form, matrix, rhs);
-              row.times[StudyRow::assembly] = seconds();
-              if (!said)
-                parameters.output.print_machine(
-                  "Backend " + name(assembler.report().backend) +
-                  "; coefficients: " + assembler.report().coefficients + ".");
-              said = true;
+    private:
+      const Parameters                &parameters;
+      const DiscretisationInput       &discretisation;
+      const std::unique_ptr<Form<dim>> form;
+      StudyTable                       table;
+      bool                             said_backend = false;
 
-              timer.restart();
-              solution.reinit(rhs);
-              check_solvability(handler,
-                                matrix,
-                                "the constant",
-                                "Leave a pair of boundaries out of "
-                                "Mesh/Periodic boundaries.");
-              row.n_iterations =
-                parameters.solver
-                  .solve(handler, matrix, solution, rhs, symmetric)
-                  .n_iterations;
-              row.times[StudyRow::solve] = seconds();
-              const VectorTools::ErrorNorms errors =
-                VectorTools::compute_errors(handler,
-                                            *form,
-                                            assembler.penalty(*form),
-                                            solution,
-                                            ExactSolution<dim>(),
-                                            discretisation.extra_order());
-              row.error[StudyRow::L2]     = errors.L2;
-              row.error[StudyRow::H1]     = errors.H1_seminorm;
-              row.error[StudyRow::dG]     = errors.dG;
-              row.times[StudyRow::errors] = seconds();
-              table.add(row);
-              parameters.output.print("  " + table.describe(row));
-            }
-        }
-      table.print(std::cout, parameters.output.print_times());
-      if (parameters.output.write_text())
-        write_file(parameters.output.file(".txt"),
-                   [&](std::ostream &out) { table.print(out, true); });
-      if (parameters.output.write_csv())
-        write_file(parameters.output.file(".csv"),
-                   [&](std::ostream &out) { table.write_csv(out); });
-    }
+      void
+      run_level(const unsigned int level)
+      {
+        Timer           timer;
+        StudyRow        row;
+        const Mesh<dim> mesh      = parameters.mesh.create<dim>(level);
+        row.level                 = level;
+        row.n_cells               = mesh.triangulation->n_active_cells();
+        row.times[StudyRow::mesh] = lap(timer);
+        AgglomerationHandler<dim> handler(*mesh.triangulation,
+                                          mesh.mapping.get());
+        handler.agglomerate(
+          Agglomeration::by_id<dim>(parameters.agglomeration.create(mesh)));
+        row.n_polytopes                    = handler.n_polytopes();
+        row.times[StudyRow::agglomeration] = lap(timer);
+        for (const unsigned int degree : discretisation.degrees)
+          run_degree(handler, degree, row);
+      }
+
+      void
+      run_degree(AgglomerationHandler<dim> &handler,
+                 const unsigned int         degree,
+                 StudyRow                   row)
+      {
+        Timer timer;
+        discretisation.distribute_dofs(handler, degree);
+        row.degree                   = degree;
+        row.n_dofs                   = handler.n_dofs();
+        row.times[StudyRow::handler] = lap(timer);
+
+        PolytopicAssembler<dim>        assembler(handler,
+                                          discretisation.assembler_data<dim>());
+        TrilinosWrappers::SparseMatrix matrix;
+        TrilinosWrappers::MPI::Vector  rhs, solution;
+        assembler.reinit(matrix, rhs);
+        row.n_nonzero                  = matrix.n_nonzero_elements();
+        row.times[StudyRow::structure] = lap(timer);
+        assembler.assemble(*form, matrix, rhs);
+        row.times[StudyRow::assembly] = lap(timer);
+        if (!said_backend)
+          parameters.output.print_machine(
+            "Backend " + name(assembler.report().backend) +
+            "; coefficients: " + assembler.report().coefficients + ".");
+        said_backend = true;
+
+        timer.restart();
+        solution.reinit(rhs);
+        check_solvability(handler,
+                          matrix,
+                          "the constant",
+                          "Leave a pair of boundaries out of "
+                          "Mesh/Periodic boundaries.");
+        const bool symmetric = discretisation.theta == 1.;
+        row.n_iterations =
+          parameters.solver.solve(handler, matrix, solution, rhs, symmetric)
+            .n_iterations;
+        row.times[StudyRow::solve] = lap(timer);
+        set_errors(row,
+                   VectorTools::compute_errors(handler,
+                                               *form,
+                                               assembler.penalty(*form),
+                                               solution,
+                                               ExactSolution<dim>(),
+                                               discretisation.extra_order));
+        row.times[StudyRow::errors] = lap(timer);
+        table.add(row);
+        parameters.output.print("  " + table.describe(row));
+      }
+    };
   } // namespace Application
 } // namespace Tessella
 
@@ -211,17 +220,5 @@ main(int argc, char **argv)
 {
   using namespace Tessella::Application;
 
-  Parameters parameters;
-  return run_program(
-    argc,
-    argv,
-    info,
-    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
-    [&](dealii::ParameterHandler &prm, const std::string &file) {
-      parameters.parse(prm, file);
-      if (parameters.mesh.dimension() == 2)
-        run<2>(parameters);
-      else
-        run<3>(parameters);
-    });
+  return run_study<Study, Parameters>(argc, argv, info);
 }

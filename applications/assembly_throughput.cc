@@ -20,13 +20,10 @@
 #include "assembly_throughput/throughput_case.h"
 #include "assembly_throughput/throughput_input.h"
 #include "assembly_throughput/throughput_report.h"
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
-#include "common/equation_input.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/study_output.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 
 namespace Tessella
@@ -88,22 +85,15 @@ namespace Tessella
       "that fails ends the program.\n",
       true};
 
-    struct Parameters
+    struct Parameters : StudyParameters<>
     {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      EquationInput       equation;
-      DiscretisationInput discretisation;
-      ThroughputInput     benchmark;
-      OutputInput         output;
+      ThroughputInput benchmark;
+      OutputInput     output;
 
       void
       declare(ParameterHandler &prm)
       {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
-        equation.declare_parameters(prm);
-        discretisation.declare_parameters(prm);
+        StudyParameters::declare(prm);
         benchmark.declare_parameters(prm);
         output.declare_parameters(prm);
       }
@@ -111,15 +101,10 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension(), file);
-        discretisation.parse_parameters(prm,
-                                        mesh.dimension(),
-                                        /*needs_backend=*/false);
+        StudyParameters::parse(prm, file, /*needs_backend=*/false);
         benchmark.parse_parameters(prm,
-                                   discretisation.backend(),
-                                   discretisation.degrees(),
+                                   discretisation.backend,
+                                   discretisation.degrees,
                                    mesh.n_levels());
         output.parse_parameters(prm, file);
       }
@@ -142,7 +127,7 @@ namespace Tessella
       run()
       {
         parameters.output.print(library_information() + ".");
-        if (parameters.benchmark.coefficients_only())
+        if (parameters.benchmark.coefficients_only)
           {
             run_coefficients();
             return;
@@ -153,9 +138,8 @@ namespace Tessella
           {
             const AgglomeratedMesh<dim> mesh = create_mesh(level);
             for (const unsigned int degree :
-                 parameters.benchmark.degrees(level))
-              for (const Execution &execution :
-                   parameters.benchmark.executions())
+                 parameters.benchmark.degrees[level])
+              for (const Execution &execution : parameters.benchmark.executions)
                 run_case(mesh, level, degree, execution);
             // The remaining cases may take long or be ended from outside.
             write_tables();
@@ -182,10 +166,10 @@ namespace Tessella
           {
             const AgglomeratedMesh<dim> mesh = create_mesh(level);
             std::set<unsigned int>      threads;
-            for (const Execution &execution : parameters.benchmark.executions())
+            for (const Execution &execution : parameters.benchmark.executions)
               threads.insert(execution.n_threads);
             for (const unsigned int degree :
-                 parameters.benchmark.degrees(level))
+                 parameters.benchmark.degrees[level])
               for (const unsigned int n_threads : threads)
                 {
                   CoefficientResult result =
@@ -195,19 +179,13 @@ namespace Tessella
                                          parameters.discretisation,
                                          degree,
                                          n_threads,
-                                         parameters.benchmark.repetitions());
+                                         parameters.benchmark.repetitions);
                   result.level = level;
                   add_row(table, result);
                 }
           }
-        const OutputInput &output = parameters.output;
         table.print(screen());
-        if (output.write_text())
-          write_file(output.file(".txt"),
-                     [&](std::ostream &out) { table.print(out); });
-        if (output.write_csv())
-          write_file(output.file(".csv"),
-                     [&](std::ostream &out) { table.write_csv(out); });
+        parameters.output.write_table(table);
       }
 
       // If a case runs on a device, prints its name and measures its rates.
@@ -215,19 +193,19 @@ namespace Tessella
       start_devices()
       {
         bool wanted = false;
-        for (const Execution &execution : parameters.benchmark.executions())
+        for (const Execution &execution : parameters.benchmark.executions)
           wanted = wanted || execution.backend == Backend::cuda;
         using namespace Utilities::MPI;
         if (!wanted || min(cuda_is_available() ? 1 : 0, MPI_COMM_WORLD) == 0)
           return;
         const unsigned int n_processes = n_mpi_processes(MPI_COMM_WORLD);
-        if (n_processes > 1 || parameters.discretisation.device() >= 0)
+        if (n_processes > 1 || parameters.discretisation.device >= 0)
           {
             AssemblyReport chosen;
             chosen.backend = Backend::cuda;
             chosen.device =
               choose_cuda_device(MPI_COMM_WORLD,
-                                 parameters.discretisation.device());
+                                 parameters.discretisation.device);
             for (const std::string &line : describe_devices(chosen))
               parameters.output.print_machine(line);
           }
@@ -279,8 +257,8 @@ namespace Tessella
                            parameters.discretisation,
                            degree,
                            execution,
-                           parameters.benchmark.repetitions(),
-                           parameters.benchmark.warm_memory());
+                           parameters.benchmark.repetitions,
+                           parameters.benchmark.warm_memory);
             result.level = level;
             report.add(result);
           }
@@ -305,18 +283,10 @@ namespace Tessella
         const OutputInput &output = parameters.output;
         if (report.empty())
           return;
-        if (output.write_text())
-          write_file(output.file(".txt"),
-                     [&](std::ostream &out) { report.print(out); });
-        if (output.write_csv())
-          {
-            write_file(output.file(".csv"),
-                       [&](std::ostream &out) { report.write_csv(out); });
-            if (report.has_kernels())
-              write_file(output.file("-kernels.csv"), [&](std::ostream &out) {
-                report.write_kernels_csv(out);
-              });
-          }
+        output.write_table(report);
+        if (output.write_csv && report.has_kernels())
+          write_file(output.file("-kernels.csv"),
+                     [&](std::ostream &out) { report.write_kernels_csv(out); });
       }
 
       void

@@ -20,14 +20,12 @@
 #include <string>
 #include <vector>
 
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
-#include "common/equation_input.h"
 #include "common/linear_solver.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
+#include "common/solver_study_parameters.h"
+#include "common/stage_times.h"
 #include "common/study_output.h"
 #include "common/study_table.h"
 
@@ -59,38 +57,7 @@ namespace Tessella
       "and the drawing of the mesh is left out.\n",
       true};
 
-    /// Parameters of a study.
-    struct StudyParameters
-    {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      EquationInput       equation;
-      DiscretisationInput discretisation;
-      LinearSolver        solver;
-      OutputInput         output;
-
-      void
-      declare(ParameterHandler &prm)
-      {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
-        equation.declare_parameters(prm);
-        discretisation.declare_parameters(prm);
-        solver.declare_parameters(prm);
-        output.declare_parameters(prm);
-      }
-
-      void
-      parse(ParameterHandler &prm, const std::string &file)
-      {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension(), file);
-        discretisation.parse_parameters(prm, mesh.dimension());
-        solver.parse_parameters(prm);
-        output.parse_parameters(prm, file);
-      }
-    };
+    using Parameters = SolverStudyParameters<>;
 
     /// Loops over meshes outside and degrees inside, so that a mesh and its
     /// polytopes serve all degrees.
@@ -98,18 +65,18 @@ namespace Tessella
     class ConvergenceStudy
     {
     public:
-      explicit ConvergenceStudy(const StudyParameters &parameters)
+      explicit ConvergenceStudy(const Parameters &parameters)
         : parameters(parameters)
         , problem(parameters.equation.create<dim>())
         , table(dim,
-                parameters.discretisation.study_in_degree(),
+                parameters.discretisation.study_in_degree,
                 problem.exact_solution != nullptr)
       {
         parameters.discretisation.configure(problem.form);
         // A tensor from the parameter file has already been checked for
         // symmetry.
         symmetric =
-          !problem.has_advection && parameters.discretisation.theta() == 1.;
+          !problem.has_advection && parameters.discretisation.theta == 1.;
       }
 
       void
@@ -124,20 +91,11 @@ namespace Tessella
       }
 
     private:
-      const StudyParameters &parameters;
-      Problem<dim>           problem;
-      bool                   symmetric;
-      StudyTable             table;
-      bool                   said_backend = false;
-
-      double
-      seconds(Timer &timer) const
-      {
-        timer.stop();
-        const double result = timer.wall_time();
-        timer.restart();
-        return result;
-      }
+      const Parameters &parameters;
+      Problem<dim>      problem;
+      bool              symmetric;
+      StudyTable        table;
+      bool              said_backend = false;
 
       void
       run_level(const unsigned int level)
@@ -155,14 +113,17 @@ namespace Tessella
         row.n_cells               = triangulation.n_global_active_cells();
         row.times[StudyRow::mesh] = agglomerated.mesh_seconds;
         row.times[StudyRow::agglomeration] = agglomerated.agglomeration_seconds;
-        check_boundary_ids(triangulation);
+        // A condition for an id that the mesh does not have is a mistake.
+        check_boundary_ids(triangulation,
+                           problem.boundary_ids,
+                           "A boundary condition is given for");
         parameters.output.print("Level " + std::to_string(level) + ": " +
                                 agglomerated.description + ".");
 
         Timer                     timer;
         AgglomerationHandler<dim> handler(triangulation, mesh.mapping.get());
         handler.agglomerate(agglomerated.strategy);
-        row.times[StudyRow::handler] = seconds(timer);
+        row.times[StudyRow::handler] = lap(timer);
         row.n_polytopes              = handler.n_global_polytopes();
         on_all_processes(MPI_COMM_WORLD, [&]() {
           parameters.equation.set_cell_values(problem, mesh, handler);
@@ -170,7 +131,7 @@ namespace Tessella
 
         // The polytopes are drawn once. If degrees vary between polytopes, the
         // drawing shows those of the last run.
-        const auto        &degrees = parameters.discretisation.degrees();
+        const auto        &degrees = parameters.discretisation.degrees;
         const unsigned int drawn =
           parameters.discretisation.is_hp() ? degrees.size() - 1 : 0;
         for (unsigned int i = 0; i < degrees.size(); ++i)
@@ -187,26 +148,25 @@ namespace Tessella
         parameters.discretisation.distribute_dofs(handler, degree);
         row.degree = degree;
         row.n_dofs = handler.n_dofs();
-        row.times[StudyRow::handler] += seconds(timer);
+        row.times[StudyRow::handler] += lap(timer);
 
-        typename PolytopicAssembler<dim>::AdditionalData data;
-        data.backend         = parameters.discretisation.backend();
-        data.device_memory   = parameters.discretisation.device_memory();
-        data.device          = parameters.discretisation.device();
-        data.instruction_set = parameters.discretisation.instruction_set();
-        data.penalty         = parameters.discretisation.penalty();
+        const auto data = parameters.discretisation.assembler_data<dim>();
         PolytopicAssembler<dim>        assembler(handler, data);
         TrilinosWrappers::SparseMatrix matrix;
         TrilinosWrappers::MPI::Vector  rhs, solution;
         timer.restart();
         assembler.reinit(matrix, rhs);
-        row.times[StudyRow::structure] = seconds(timer);
+        row.times[StudyRow::structure] = lap(timer);
         row.n_nonzero                  = matrix.n_nonzero_elements();
 
         timer.restart();
         assembler.assemble(problem.form, matrix, rhs);
-        row.times[StudyRow::assembly] = seconds(timer);
-        say_backend(assembler.report());
+        row.times[StudyRow::assembly] = lap(timer);
+        if (!said_backend)
+          print_execution(parameters.output,
+                          assembler.report(),
+                          parameters.solver.description());
+        said_backend = true;
 
         timer.restart();
         solution.reinit(rhs);
@@ -215,29 +175,19 @@ namespace Tessella
         const SolverReport      report = parameters.solver.solve(
           handler, matrix, solution, rhs, symmetric, &source);
         row.n_iterations           = report.n_iterations;
-        row.times[StudyRow::solve] = seconds(timer);
+        row.times[StudyRow::solve] = lap(timer);
 
         timer.restart();
         if (problem.exact_solution != nullptr)
-          {
-            const VectorTools::ErrorNorms errors = VectorTools::compute_errors(
-              handler,
-              problem.form,
-              assembler.penalty(problem.form),
-              solution,
-              *problem.exact_solution,
-              parameters.discretisation.extra_order());
-            row.error[StudyRow::L2] = errors.L2;
-            row.error[StudyRow::H1] = errors.H1_seminorm;
-            row.error[StudyRow::dG] = errors.dG;
-            for (const double error : row.error)
-              AssertThrow(std::isfinite(error),
-                          ExcMessage("The error against Equation/Exact "
-                                     "solution is not finite: the expression "
-                                     "or its gradient is not finite "
-                                     "somewhere in the domain."));
-          }
-        row.times[StudyRow::errors] = seconds(timer);
+          set_errors(
+            row,
+            VectorTools::compute_errors(handler,
+                                        problem.form,
+                                        assembler.penalty(problem.form),
+                                        solution,
+                                        *problem.exact_solution,
+                                        parameters.discretisation.extra_order));
+        row.times[StudyRow::errors] = lap(timer);
 
         timer.restart();
         write_fields(parameters.output,
@@ -247,43 +197,12 @@ namespace Tessella
                      parameters.mesh.n_levels(),
                      draw_polytopes,
                      parameters.discretisation.is_hp());
-        row.times[StudyRow::output] = seconds(timer);
+        row.times[StudyRow::output] = lap(timer);
         for (double &time : row.times)
           time = Utilities::MPI::max(time, MPI_COMM_WORLD);
 
         table.add(row);
         parameters.output.print("  " + table.describe(row));
-      }
-
-      // A condition for an id that the mesh does not have is a mistake.
-      void
-      check_boundary_ids(const Triangulation<dim> &triangulation) const
-      {
-        std::set<types::boundary_id> present;
-        std::string                  names;
-        for (const types::boundary_id id : triangulation.get_boundary_ids())
-          {
-            present.insert(id);
-            names += (names.empty() ? "" : ", ") + std::to_string(id);
-          }
-        for (const types::boundary_id id : problem.boundary_ids)
-          AssertThrow(present.count(id) > 0,
-                      ExcMessage("A boundary condition is given for the id " +
-                                 std::to_string(id) +
-                                 ", but the mesh has the boundary ids " +
-                                 names + " only."));
-      }
-
-      void
-      say_backend(const AssemblyReport &report)
-      {
-        if (said_backend)
-          return;
-        said_backend = true;
-        parameters.output.print_machine(
-          describe_execution(report, parameters.solver.description()));
-        for (const std::string &line : describe_devices(report))
-          parameters.output.print_machine(line);
       }
     };
   } // namespace Application
@@ -294,5 +213,5 @@ main(int argc, char **argv)
 {
   using namespace Tessella::Application;
 
-  return run_study<ConvergenceStudy, StudyParameters>(argc, argv, info);
+  return run_study<ConvergenceStudy, Parameters>(argc, argv, info);
 }

@@ -6,46 +6,31 @@
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/function.h>
-#include <deal.II/base/parameter_handler.h>
 #include <deal.II/base/timer.h>
 
 #include <deal.II/fe/fe_system.h>
-#include <deal.II/lac/solver_cg.h>
-#include <deal.II/lac/solver_control.h>
-#include <deal.II/lac/solver_gmres.h>
-#include <deal.II/lac/trilinos_precondition.h>
-#include <deal.II/lac/trilinos_solver.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/error_message.h>
 #include <tessella/base/on_all_processes.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/hdg/hdg.h>
-#include <tessella/lac/block_preconditioners.h>
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/numerics/vector_tools.h>
 
-DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
-#include <Amesos.h>
-DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
-
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstdio>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
-#include "common/equation_input.h"
-#include "common/expression.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/text_table.h"
+#include "hdg_helmholtz/hdg_parameters.h"
+#include "hdg_helmholtz/system_solver.h"
 
 namespace Tessella
 {
@@ -79,163 +64,6 @@ namespace Tessella
       "process. Mistakes in the input end in one sentence and a non-zero exit\n"
       "status.\n",
       true};
-
-    struct Parameters
-    {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      EquationInput       equation;
-      DiscretisationInput discretisation;
-      std::string         trace_space, local_spaces, local_solvers;
-      std::string         method, preconditioner, directory, name;
-      Expression          tau;
-      double              tolerance = 1e-10;
-      unsigned int max_iterations = 10000, repetitions = 1, chebyshev_terms = 3,
-                   restart = 150;
-      bool compare = false, post_process = true;
-
-      void
-      declare(ParameterHandler &prm)
-      {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
-        equation.declare_parameters(prm);
-        discretisation.declare_parameters(prm);
-        prm.enter_subsection("HDG");
-        prm.declare_entry("Trace space",
-                          "interface",
-                          Patterns::Selection("interface|facet"),
-                          "Polynomials on all that two polytopes share, or on "
-                          "every facet.");
-        prm.declare_entry("Local spaces",
-                          "equal",
-                          Patterns::Selection("equal|reduced flux"),
-                          "equal: u, q and traces have the degree of the "
-                          "discretisation. reduced flux: q and traces have one "
-                          "degree less, Tau is divided by the size of the "
-                          "polytope and acts on the projection of u to the "
-                          "traces; full orders on polytopes of any shape, with "
-                          "Trace space = facet, on the host. u is then what u* "
-                          "is with equal spaces of one degree less, and u* is "
-                          "not computed.");
-        prm.declare_entry("Tau",
-                          "1",
-                          Patterns::Anything(),
-                          "Stabilisation: a number, or an expression of x, y, "
-                          "z, whose value in the middle of a facet counts for "
-                          "it. Of the size of the diffusion over that of the "
-                          "domain, not of the mesh.");
-        prm.declare_entry("Local solvers",
-                          "keep",
-                          Patterns::Selection("keep|recompute"),
-                          "Stored from generation to local solve, or not.");
-        prm.declare_entry("Post-process",
-                          "true",
-                          Patterns::Bool(),
-                          "Compute u* of one degree more (up to degree 9).");
-        prm.declare_entry("Compare with interior penalty",
-                          "false",
-                          Patterns::Bool(),
-                          "Solve by interior penalty on the same polytopes, "
-                          "too.");
-        prm.declare_entry(
-          "Solver",
-          "automatic",
-          Patterns::Selection("automatic|iterative|direct"),
-          "direct: sparse LU on the host (MUMPS, or KLU if Trilinos has no "
-          "MUMPS). iterative: conjugate gradients, with advection GMRES. "
-          "automatic: on a device iterative; on the host direct for up to "
-          "100,000 unknowns in 2-D and 10,000 in 3-D, and iterative beyond; if "
-          "the iteration does not converge, a line says so and the direct "
-          "solver takes over.");
-        prm.declare_entry(
-          "Preconditioner",
-          "automatic",
-          Patterns::Selection("automatic|ssor|ilu|block gauss-seidel"),
-          "Of iterations on the host. ssor: for problems without advection, "
-          "and automatic there. ilu: with two levels of fill, for every "
-          "process on its own rows; automatic with advection. block "
-          "gauss-seidel: over the interfaces by colours, there and back; the "
-          "same for any number of processes. Iterations on a device take block "
-          "Chebyshev or block Jacobi (Chebyshev terms).");
-        prm.declare_entry("GMRES basis",
-                          "150",
-                          Patterns::Integer(2),
-                          "Vectors kept by GMRES before it restarts. With few "
-                          "it stagnates where diffusion dominates.");
-        prm.declare_entry("Chebyshev terms",
-                          "3",
-                          Patterns::Integer(1),
-                          "Terms of the block Chebyshev preconditioner on a "
-                          "device; 1: block Jacobi.");
-        prm.declare_entry("Tolerance",
-                          "1e-10",
-                          Patterns::Double(0.),
-                          "Relative residual of the iterative solver.");
-        prm.declare_entry(
-          "Maximum iterations",
-          "10000",
-          Patterns::Integer(1),
-          "The iterative solver gives up then: an error, unless "
-          "Solver = automatic solves on the host.");
-        prm.declare_entry("Repetitions",
-                          "1",
-                          Patterns::Integer(1),
-                          "Runs of every case; times are those of the "
-                          "fastest.");
-        prm.leave_subsection();
-        prm.enter_subsection("Output");
-        prm.declare_entry("Directory",
-                          "results",
-                          Patterns::Anything(),
-                          "Folder for .csv files; empty: none are written.");
-        prm.leave_subsection();
-      }
-
-      void
-      parse(ParameterHandler &prm, const std::string &file)
-      {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension(), file);
-        discretisation.parse_parameters(prm, mesh.dimension());
-        prm.enter_subsection("Equation");
-        const auto constants =
-          parse_constants("Equation/Constants", prm.get("Constants"));
-        prm.leave_subsection();
-        prm.enter_subsection("HDG");
-        trace_space     = prm.get("Trace space");
-        tau             = Expression("HDG/Tau",
-                         prm.get("Tau"),
-                         coordinate_names(mesh.dimension()),
-                         constants);
-        local_spaces    = prm.get("Local spaces");
-        local_solvers   = prm.get("Local solvers");
-        post_process    = prm.get_bool("Post-process");
-        compare         = prm.get_bool("Compare with interior penalty");
-        method          = prm.get("Solver");
-        preconditioner  = prm.get("Preconditioner");
-        restart         = prm.get_integer("GMRES basis");
-        tolerance       = prm.get_double("Tolerance");
-        max_iterations  = prm.get_integer("Maximum iterations");
-        chebyshev_terms = prm.get_integer("Chebyshev terms");
-        repetitions     = prm.get_integer("Repetitions");
-        prm.leave_subsection();
-        AssertThrow(tolerance > 0. && tolerance < 1.,
-                    ExcMessage("HDG/Tolerance must lie between 0 and 1."));
-        AssertThrow(local_spaces == "equal" || trace_space == "facet",
-                    ExcMessage(
-                      "HDG/Local spaces = reduced flux needs HDG/Trace "
-                      "space = facet."));
-        prm.enter_subsection("Output");
-        directory = prm.get("Directory");
-        prm.leave_subsection();
-        check_folder("Output/Directory", directory);
-        const std::size_t slash = file.find_last_of('/');
-        name = slash == std::string::npos ? file : file.substr(slash + 1);
-        name = name.substr(0, name.rfind('.'));
-      }
-    };
 
     /// The flux a grad u of a known u, with the a of a form.
     template <int dim>
@@ -275,13 +103,134 @@ namespace Tessella
       const Function<dim>                   &solution;
     };
 
+    /// Wall times of the stages of a run, in seconds; each is that of its
+    /// fastest repetition.
+    struct StageSeconds
+    {
+      double generation = 1e300, assembly = 1e300, solve = 1e300,
+             recovery = 1e300, coefficients = 1e300;
+
+      void
+      keep_least(const HDGReport &report, const double solve_seconds)
+      {
+        solve        = std::min(solve, solve_seconds);
+        coefficients = std::min(coefficients, report.coefficient_time);
+        generation   = std::min(generation, report.local_generation_time);
+        assembly     = std::min(assembly, report.global_assembly_time);
+        recovery     = std::min(recovery, report.local_solve_time);
+      }
+
+      /// Takes the times of the slowest process. Collective.
+      void
+      synchronise()
+      {
+        for (double *time :
+             {&generation, &assembly, &solve, &recovery, &coefficients})
+          *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
+      }
+    };
+
+    /// The trace system with its solution, on the host or on a device.
+    template <int dim>
+    class TraceSystem
+    {
+    public:
+      TraceSystem(HDG<dim>                              &hdg,
+                  const AdvectionDiffusionReaction<dim> &form,
+                  const bool                             on_device)
+        : hdg(hdg)
+        , form(form)
+      {
+        if (on_device)
+          {
+            device = std::make_unique<OnDevice>();
+            hdg.reinit(form, device->matrix, device->rhs);
+            device->trace.reinit(device->rhs);
+          }
+        else
+          {
+            hdg.reinit(form, matrix, rhs);
+            trace.reinit(rhs);
+          }
+      }
+
+      void
+      assemble()
+      {
+        if (device != nullptr)
+          hdg.assemble(form, device->matrix, device->rhs);
+        else
+          hdg.assemble(form, matrix, rhs);
+      }
+
+      SystemSolver::Report
+      solve(const SystemSolver &solver)
+      {
+        return device != nullptr
+                 ? solver.solve(device->matrix, device->trace, device->rhs)
+                 : solver.solve(
+                     matrix,
+                     [&](HostBlockMatrix<double> &blocks) {
+                       hdg.copy_blocks(matrix, blocks);
+                     },
+                     trace,
+                     rhs);
+      }
+
+      /// Computes u and q from the traces.
+      void
+      recover()
+      {
+        if (device != nullptr)
+          hdg.recover(form, device->trace, device->u, device->q);
+        else
+          hdg.recover(form, trace, u, q);
+      }
+
+      std::uint64_t
+      n_nonzero() const
+      {
+        return device != nullptr ? device->matrix.n_nonzero_elements()
+                                 : matrix.n_nonzero_elements();
+      }
+
+      /// Copies u and q, of which u has @p n_dofs entries, to the host if they
+      /// are on a device.
+      void
+      copy_to_host(const types::global_dof_index n_dofs)
+      {
+        if (device == nullptr)
+          return;
+        u.reinit(complete_index_set(n_dofs), MPI_COMM_WORLD);
+        q.reinit(complete_index_set(dim * n_dofs), MPI_COMM_WORLD);
+        device->u.copy_to(u);
+        device->q.copy_to(q);
+      }
+
+      TrilinosWrappers::MPI::Vector u, q; ///< on the host
+
+    private:
+      struct OnDevice
+      {
+        DeviceBlockMatrix<double> matrix;
+        DeviceVector<double>      rhs, trace, u, q;
+      };
+
+      HDG<dim>                              &hdg;
+      const AdvectionDiffusionReaction<dim> &form;
+      TrilinosWrappers::SparseMatrix         matrix;
+      TrilinosWrappers::MPI::Vector          rhs, trace;
+      std::unique_ptr<OnDevice>              device;
+    };
+
     template <int dim>
     class HDGStudy
     {
     public:
-      explicit HDGStudy(const Parameters &parameters)
+      explicit HDGStudy(const HDGParameters &parameters)
         : parameters(parameters)
         , problem(parameters.equation.create<dim>())
+        , solver(parameters, dim, problem.has_advection)
       {
         parameters.discretisation.configure(problem.form);
         AssertThrow(parameters.preconditioner != "ssor" ||
@@ -303,14 +252,39 @@ namespace Tessella
       }
 
     private:
-      const Parameters &parameters;
-      Problem<dim>      problem;
-      TextTable         errors, times, comparison;
+      const HDGParameters &parameters;
+      Problem<dim>         problem;
+      const SystemSolver   solver;
+      TextTable            errors, times, comparison;
       struct Last
       {
         double error[3], n_polytopes;
       };
       std::map<unsigned int, Last> last; // key: degree
+
+      /// Polytopes of a level with the spaces of u, of q, and of u*.
+      struct Handlers
+      {
+        AgglomerationHandler<dim> u, flux, finer;
+
+        explicit Handlers(const AgglomeratedMesh<dim> &agglomerated)
+          : u(*agglomerated.mesh.triangulation, agglomerated.mesh.mapping.get())
+          , flux(*agglomerated.mesh.triangulation,
+                 agglomerated.mesh.mapping.get())
+          , finer(*agglomerated.mesh.triangulation,
+                  agglomerated.mesh.mapping.get())
+        {
+          for (auto *handler : {&u, &flux, &finer})
+            handler->agglomerate(agglomerated.strategy);
+        }
+      };
+
+      /// What names a row of the tables.
+      struct Case
+      {
+        unsigned int  level, degree;
+        std::uint64_t n_polytopes;
+      };
 
       void
       print(const std::string &title,
@@ -337,207 +311,17 @@ namespace Tessella
                                         parameters.agglomeration,
                                         parameters.equation.has_cell_values(),
                                         level);
-        const Mesh<dim>          &mesh = agglomerated.mesh;
-        AgglomerationHandler<dim> handler(*mesh.triangulation,
-                                          mesh.mapping.get()),
-          flux_handler(*mesh.triangulation, mesh.mapping.get()),
-          finer(*mesh.triangulation, mesh.mapping.get());
-        for (auto *h : {&handler, &flux_handler, &finer})
-          h->agglomerate(agglomerated.strategy);
+        const Mesh<dim> &mesh = agglomerated.mesh;
+        Handlers         handlers(agglomerated);
         on_all_processes(MPI_COMM_WORLD, [&]() {
-          parameters.equation.set_cell_values(problem, mesh, handler);
+          parameters.equation.set_cell_values(problem, mesh, handlers.u);
         });
         screen() << "Level " << level << ": " << mesh.description << " in "
-                 << handler.n_global_polytopes() << " polytopes." << std::endl;
-        check_solvability(handler, problem.form);
-        for (const unsigned int degree : parameters.discretisation.degrees())
-          run_degree(level, degree, handler, flux_handler, finer);
-      }
-
-      /// Solver that was used; a direct solver has no iterations.
-      struct Solution
-      {
-        std::string  solver;
-        unsigned int n_iterations = 0;
-      };
-
-      bool
-      is_direct(const types::global_dof_index n_unknowns) const
-      {
-        // The fill-in is moderate in 2-D but large in 3-D.
-        return parameters.method == "direct" ||
-               (parameters.method == "automatic" &&
-                n_unknowns <= (dim == 2 ? 100000u : 10000u));
-      }
-
-      template <typename MatrixType, typename Vector, typename Preconditioner>
-      void
-      iterate(SolverControl        &control,
-              const MatrixType     &matrix,
-              Vector               &solution,
-              const Vector         &rhs,
-              const Preconditioner &preconditioner) const
-      {
-        if (!problem.has_advection)
-          {
-            SolverCG<Vector>(control).solve(matrix,
-                                            solution,
-                                            rhs,
-                                            preconditioner);
-            return;
-          }
-        typename SolverGMRES<Vector>::AdditionalData data;
-        data.max_n_tmp_vectors     = parameters.restart + 2;
-        data.right_preconditioning = true;
-        SolverGMRES<Vector>(control, data)
-          .solve(matrix, solution, rhs, preconditioner);
-      }
-
-      static void
-      solve_directly(const TrilinosWrappers::SparseMatrix &matrix,
-                     TrilinosWrappers::MPI::Vector        &solution,
-                     const TrilinosWrappers::MPI::Vector  &rhs)
-      {
-        using Direct = TrilinosWrappers::SolverDirect;
-        SolverControl control;
-        Direct        solver(control,
-                      Direct::AdditionalData(false,
-                                             Amesos().Query("Amesos_Mumps")
-                                                      ? "Amesos_Mumps"
-                                                      : "Amesos_Klu"));
-        solver.initialize(matrix);
-        solver.solve(solution, rhs);
-        TrilinosWrappers::MPI::Vector residual(rhs);
-        matrix.vmult(residual, solution);
-        residual.sadd(-1., 1., rhs);
-        // The residual is this large only if the matrix is singular.
-        AssertThrow(residual.l2_norm() < 1e-4 * rhs.l2_norm(),
-                    ExcMessage("The direct solver's result does not solve the "
-                               "linear system: the problem may have no unique "
-                               "solution."));
-      }
-
-      /// @p copy_blocks copies the matrix to a block matrix.
-      Solution
-      solve(const TrilinosWrappers::SparseMatrix                 &matrix,
-            const std::function<void(HostBlockMatrix<double> &)> &copy_blocks,
-            TrilinosWrappers::MPI::Vector                        &solution,
-            const TrilinosWrappers::MPI::Vector                  &rhs) const
-      {
-        solution = 0.;
-        if (rhs.size() == 0 || rhs.l2_norm() == 0.)
-          return {"none", 0};
-        if (is_direct(rhs.size()))
-          {
-            solve_directly(matrix, solution, rhs);
-            return {"direct", 0};
-          }
-        std::string preconditioner = parameters.preconditioner;
-        if (preconditioner == "automatic")
-          preconditioner = problem.has_advection ? "ilu" : "ssor";
-        const std::string name =
-          (problem.has_advection ? "gmres with " : "cg with ") + preconditioner;
-        SolverControl control(parameters.max_iterations,
-                              parameters.tolerance * rhs.l2_norm(),
-                              false,
-                              false);
-        try
-          {
-            if (preconditioner == "ilu")
-              {
-                TrilinosWrappers::PreconditionILU ilu;
-                ilu.initialize(
-                  matrix, TrilinosWrappers::PreconditionILU::AdditionalData(2));
-                iterate(control, matrix, solution, rhs, ilu);
-              }
-            else if (preconditioner == "ssor")
-              {
-                TrilinosWrappers::PreconditionSSOR ssor;
-                ssor.initialize(matrix);
-                iterate(control, matrix, solution, rhs, ssor);
-              }
-            else
-              {
-                HostBlockMatrix<double> blocks;
-                copy_blocks(blocks);
-                using Preconditioner =
-                  BlockGaussSeidel<HostBlockMatrix<double>>;
-                typename Preconditioner::AdditionalData data;
-                data.symmetric = !problem.has_advection;
-                Preconditioner gauss_seidel;
-                gauss_seidel.initialize(blocks, data);
-                iterate(control, blocks, solution, rhs, gauss_seidel);
-              }
-          }
-        catch (const SolverControl::NoConvergence &exception)
-          {
-            if (parameters.method != "automatic")
-              throw_no_convergence(exception);
-            screen() << "The iterative solver (" << name
-                     << ") did not converge in " << exception.last_step
-                     << " iterations on " << rhs.size()
-                     << " unknowns; the direct solver takes over." << std::endl;
-            solution = 0.;
-            solve_directly(matrix, solution, rhs);
-            return {"direct", 0};
-          }
-        return {name, control.last_step()};
-      }
-
-      /// Solves the system on a device.
-      Solution
-      solve(const DeviceBlockMatrix<double> &matrix,
-            DeviceVector<double>            &solution,
-            const DeviceVector<double>      &rhs) const
-      {
-        solution          = 0.;
-        const double norm = rhs.size() > 0 ? rhs.l2_norm() : 0.;
-        if (norm == 0.)
-          return {"none", 0};
-        SolverControl control(parameters.max_iterations,
-                              parameters.tolerance * norm,
-                              false,
-                              false);
-        const bool    chebyshev =
-          !problem.has_advection && parameters.chebyshev_terms > 1;
-        try
-          {
-            if (chebyshev)
-              {
-                BlockChebyshev<DeviceBlockMatrix<double>> preconditioner;
-                typename BlockChebyshev<
-                  DeviceBlockMatrix<double>>::AdditionalData data;
-                data.degree = parameters.chebyshev_terms;
-                preconditioner.initialize(matrix, data);
-                iterate(control, matrix, solution, rhs, preconditioner);
-              }
-            else
-              {
-                BlockJacobi<DeviceBlockMatrix<double>> preconditioner;
-                preconditioner.initialize(matrix);
-                iterate(control, matrix, solution, rhs, preconditioner);
-              }
-          }
-        catch (const SolverControl::NoConvergence &exception)
-          {
-            throw_no_convergence(exception);
-          }
-        return {std::string(problem.has_advection ? "gmres" : "cg") + " with " +
-                  (chebyshev ? "block chebyshev" : "block jacobi"),
-                control.last_step()};
-      }
-
-      static void
-      throw_no_convergence(const SolverControl::NoConvergence &exception)
-      {
-        AssertThrow(false,
-                    ExcMessage(
-                      "The iterative solver did not converge in " +
-                      std::to_string(exception.last_step) +
-                      " iterations; the residual is " +
-                      short_text(exception.last_residual) +
-                      ". Raise HDG/Maximum iterations or HDG/Tolerance, or set "
-                      "HDG/Solver to direct."));
+                 << handlers.u.n_global_polytopes() << " polytopes."
+                 << std::endl;
+        check_solvability(handlers.u, problem.form);
+        for (const unsigned int degree : parameters.discretisation.degrees)
+          run_degree(level, degree, handlers);
       }
 
       /// Returns tau at the centre of a facet.
@@ -574,16 +358,6 @@ namespace Tessella
                       reason));
       }
 
-      static std::string
-      scientific(const double error)
-      {
-        if (!std::isfinite(error))
-          return "";
-        char text[32];
-        std::snprintf(text, sizeof(text), "%.2e", error);
-        return text;
-      }
-
       double
       L2_error(const AgglomerationHandler<dim>     &handler,
                const TrilinosWrappers::MPI::Vector &vector,
@@ -596,22 +370,15 @@ namespace Tessella
           exact,
           difference,
           dealii::VectorTools::L2_norm,
-          parameters.discretisation.extra_order());
+          parameters.discretisation.extra_order);
         return VectorTools::compute_global_error(handler,
                                                  difference,
                                                  dealii::VectorTools::L2_norm);
       }
 
-      void
-      run_degree(const unsigned int         level,
-                 const unsigned int         degree,
-                 AgglomerationHandler<dim> &handler,
-                 AgglomerationHandler<dim> &flux_handler,
-                 AgglomerationHandler<dim> &finer)
+      typename HDG<dim>::AdditionalData
+      hdg_data(const AgglomerationHandler<dim> &handler) const
       {
-        parameters.discretisation.distribute_dofs(handler, degree);
-        const bool tensor_product =
-          handler.polynomial_space() == PolynomialSpaceType::tensor_product;
         typename HDG<dim>::AdditionalData data;
         data.trace_space = parameters.trace_space == "facet"
                              ? TraceSpaceType::facet
@@ -625,263 +392,283 @@ namespace Tessella
           }
         else
           {
-            const PolytopicMesh<dim> &facets = handler.polytopic_mesh();
-            data.tau_of_facet = [this, &facets](const unsigned int f,
-                                                const unsigned int) {
-              return tau(facets, f);
-            };
+            data.tau_of_facet =
+              [this, mesh = &handler.polytopic_mesh()](const unsigned int f,
+                                                       const unsigned int) {
+                return tau(*mesh, f);
+              };
           }
         // advective form of the equation in the parameter file
         data.advection       = AdvectionForm::convective;
         data.local_solvers   = parameters.local_solvers == "keep"
                                  ? LocalSolvers::keep
                                  : LocalSolvers::recompute;
-        data.instruction_set = parameters.discretisation.instruction_set();
+        data.instruction_set = parameters.discretisation.instruction_set;
         data.backend =
           parameters.method == "direct" &&
-              parameters.discretisation.backend() == Backend::automatic
+              parameters.discretisation.backend == Backend::automatic
             ? Backend::host
-            : parameters.discretisation.backend();
-        HDG<dim>                       hdg(handler, data);
-        TrilinosWrappers::SparseMatrix matrix;
-        TrilinosWrappers::MPI::Vector  rhs, trace, u, q, post;
+            : parameters.discretisation.backend;
+        return data;
+      }
+
+      void
+      run_degree(const unsigned int level,
+                 const unsigned int degree,
+                 Handlers          &handlers)
+      {
+        AgglomerationHandler<dim> &handler = handlers.u;
+        parameters.discretisation.distribute_dofs(handler, degree);
+        HDG<dim> hdg(handler, hdg_data(handler));
         // A direct solver needs the matrix on the host, and so does a run on
         // several processes.
         const bool on_device =
           hdg.backend() == Backend::cuda && parameters.method != "direct" &&
           Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1;
-        struct OnDevice
-        {
-          DeviceBlockMatrix<double> matrix;
-          DeviceVector<double>      rhs, trace, u, q;
-        };
-        std::unique_ptr<OnDevice> device;
-        if (on_device)
-          {
-            device = std::make_unique<OnDevice>();
-            hdg.reinit(problem.form, device->matrix, device->rhs);
-            device->trace.reinit(device->rhs);
-          }
-        else
-          {
-            hdg.reinit(problem.form, matrix, rhs);
-            trace.reinit(rhs);
-          }
+        TraceSystem<dim> system(hdg, problem.form, on_device);
 
-        // Each stage has the time of its fastest repetition.
-        double generation = 1e300, assembly = 1e300, global = 1e300,
-               local = 1e300, coefficients = 1e300;
-        Solution solved;
+        StageSeconds               seconds;
+        const SystemSolver::Report solved =
+          run_repeatedly(hdg, handler, system, seconds);
+        if (level == 0 && degree == parameters.discretisation.degrees[0] &&
+            !hdg.report().coefficients.empty())
+          screen() << "Coefficients: " << hdg.report().coefficients << "."
+                   << std::endl;
+        seconds.synchronise();
+        const HDGReport     report    = report_of_all(hdg.report());
+        const std::uint64_t n_nonzero = system.n_nonzero();
+        system.copy_to_host(handler.n_dofs());
+
+        const Case   present = {level, degree, handler.n_global_polytopes()};
+        const double error_u =
+          add_errors(present, hdg, system, n_nonzero, handlers);
+        add_times(present, report, seconds, solved);
+        if (!parameters.compare)
+          return;
+        add_method(present,
+                   "HDG",
+                   hdg.n_dofs(),
+                   n_nonzero,
+                   seconds.generation + seconds.assembly,
+                   seconds,
+                   solved,
+                   error_u);
+        compare_with_interior_penalty(present, handler);
+      }
+
+      /// Assembles, solves and recovers u and q as often as the parameters say.
+      SystemSolver::Report
+      run_repeatedly(const HDG<dim>                  &hdg,
+                     const AgglomerationHandler<dim> &handler,
+                     TraceSystem<dim>                &system,
+                     StageSeconds                    &seconds) const
+      {
+        SystemSolver::Report solved;
         for (unsigned int run = 0; run < parameters.repetitions; ++run)
           {
-            if (on_device)
-              hdg.assemble(problem.form, device->matrix, device->rhs);
-            else
-              hdg.assemble(problem.form, matrix, rhs);
+            system.assemble();
             Timer timer;
             try
               {
-                solved = on_device
-                           ? solve(device->matrix, device->trace, device->rhs)
-                           : solve(
-                               matrix,
-                               [&](HostBlockMatrix<double> &blocks) {
-                                 hdg.copy_blocks(matrix, blocks);
-                               },
-                               trace,
-                               rhs);
+                solved = system.solve(solver);
               }
             catch (const std::exception &exception)
               {
                 check_tau(handler, error_message(exception));
                 throw;
               }
-            global = std::min(global, timer.wall_time());
-            if (on_device)
-              hdg.recover(problem.form, device->trace, device->u, device->q);
-            else
-              hdg.recover(problem.form, trace, u, q);
-            const HDGReport &report = hdg.report();
-            coefficients = std::min(coefficients, report.coefficient_time);
-            generation   = std::min(generation, report.local_generation_time);
-            assembly     = std::min(assembly, report.global_assembly_time);
-            local        = std::min(local, report.local_solve_time);
+            const double solve_seconds = timer.wall_time();
+            system.recover();
+            seconds.keep_least(hdg.report(), solve_seconds);
           }
-        if (level == 0 && degree == parameters.discretisation.degrees()[0] &&
-            !hdg.report().coefficients.empty())
-          screen() << "Coefficients: " << hdg.report().coefficients << "."
-                   << std::endl;
-        // Times are those of the slowest process; operations are summed over
-        // all processes.
-        for (double *time :
-             {&generation, &assembly, &global, &local, &coefficients})
-          *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
-        HDGReport report = hdg.report();
+        return solved;
+      }
+
+      /// Report with the times of the slowest process and the operations of
+      /// all. Collective.
+      static HDGReport
+      report_of_all(HDGReport report)
+      {
         for (double *time : {&report.trace_space_time, &report.structure_time})
           *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
         for (double *operations : {&report.local_generation_operations,
                                    &report.local_solve_operations})
           *operations = Utilities::MPI::sum(*operations, MPI_COMM_WORLD);
-        const std::uint64_t n_nonzero = on_device
-                                          ? device->matrix.n_nonzero_elements()
-                                          : matrix.n_nonzero_elements();
-        if (on_device)
-          {
-            u.reinit(complete_index_set(handler.n_dofs()), MPI_COMM_WORLD);
-            q.reinit(complete_index_set(dim * handler.n_dofs()),
-                     MPI_COMM_WORLD);
-            device->u.copy_to(u);
-            device->q.copy_to(q);
-          }
+        return report;
+      }
 
-        // ---- errors
-        double error_u = std::nan("");
-        errors.start_row();
-        errors.add("level", std::uint64_t(level));
-        errors.add("degree", std::uint64_t(degree));
-        errors.add("polytopes", std::uint64_t(handler.n_global_polytopes()));
+      /// Errors of u, q and u*; nan where they are not computed.
+      std::array<double, 3>
+      compute_errors(const unsigned int      degree,
+                     HDG<dim>               &hdg,
+                     const TraceSystem<dim> &system,
+                     Handlers               &handlers) const
+      {
+        const Function<dim>      &exact = *problem.exact_solution;
+        const PolynomialSpaceType space = handlers.u.polynomial_space();
+        const ExactFlux<dim>      flux(problem.form, exact);
+        // The errors of q and u* need the same degree on all polytopes.
+        const bool            hp     = parameters.discretisation.is_hp();
+        std::array<double, 3> result = {
+          {L2_error(handlers.u, system.u, exact), std::nan(""), std::nan("")}};
+        if (!hp)
+          {
+            handlers.flux.distribute_dofs(
+              FESystem<dim>(FE_BoundingBoxLegendre<dim>(degree, space), dim));
+            result[1] = L2_error(handlers.flux, system.q, flux);
+          }
+        if (!hp && parameters.post_process &&
+            parameters.local_spaces == "equal" && degree < Legendre::max_degree)
+          {
+            handlers.finer.distribute_dofs(
+              FE_BoundingBoxLegendre<dim>(degree + 1, space));
+            TrilinosWrappers::MPI::Vector post;
+            hdg.post_process(
+              problem.form, system.u, system.q, handlers.finer, post);
+            result[2] = L2_error(handlers.finer, post, exact);
+          }
+        return result;
+      }
+
+      static void
+      start_row(TextTable &table, const Case &present)
+      {
+        table.start_row();
+        table.add("level", std::uint64_t(present.level));
+        table.add("degree", std::uint64_t(present.degree));
+      }
+
+      /// Adds a row of errors. Returns the error of u, or nan without an exact
+      /// solution.
+      double
+      add_errors(const Case             &present,
+                 HDG<dim>               &hdg,
+                 const TraceSystem<dim> &system,
+                 const std::uint64_t     n_nonzero,
+                 Handlers               &handlers)
+      {
+        start_row(errors, present);
+        errors.add("polytopes", present.n_polytopes);
         errors.add("trace unknowns", hdg.n_dofs());
         errors.add("non-zeros", n_nonzero);
-        if (problem.exact_solution != nullptr)
+        if (problem.exact_solution == nullptr)
+          return std::nan("");
+        const auto error =
+          compute_errors(present.degree, hdg, system, handlers);
+        const char *const names[] = {"u", "q", "u*"};
+        const auto        before  = last.find(present.degree);
+        for (unsigned int i = 0; i < 3; ++i)
           {
-            const PolynomialSpaceType space =
-              tensor_product ? PolynomialSpaceType::tensor_product
-                             : PolynomialSpaceType::total_degree;
-            const ExactFlux<dim> flux(problem.form, *problem.exact_solution);
-            // The errors of q and u* need the same degree on all polytopes.
-            const bool hp     = parameters.discretisation.is_hp();
-            double present[3] = {L2_error(handler, u, *problem.exact_solution),
-                                 std::nan(""),
-                                 std::nan("")};
-            if (!hp)
-              {
-                flux_handler.distribute_dofs(
-                  FESystem<dim>(FE_BoundingBoxLegendre<dim>(degree, space),
-                                dim));
-                present[1] = L2_error(flux_handler, q, flux);
-              }
-            if (!hp && parameters.post_process &&
-                data.spaces == LocalSpaces::equal &&
-                degree < Legendre::max_degree)
-              {
-                finer.distribute_dofs(
-                  FE_BoundingBoxLegendre<dim>(degree + 1, space));
-                hdg.post_process(problem.form, u, q, finer, post);
-                present[2] = L2_error(finer, post, *problem.exact_solution);
-              }
-            error_u                   = present[0];
-            const char *const names[] = {"u", "q", "u*"};
-            const auto        before  = last.find(degree);
-            for (unsigned int i = 0; i < 3; ++i)
-              {
-                errors.add(std::string(names[i]) + " error",
-                           scientific(present[i]));
-                if (before != last.end())
-                  errors.add(std::string(names[i]) + " rate",
-                             dim *
-                               std::log(before->second.error[i] / present[i]) /
-                               std::log(handler.n_global_polytopes() /
-                                        before->second.n_polytopes));
-              }
-            last[degree] = {{present[0], present[1], present[2]},
-                            1. * handler.n_global_polytopes()};
+            errors.add_scientific(std::string(names[i]) + " error", error[i]);
+            if (before != last.end())
+              errors.add(std::string(names[i]) + " rate",
+                         dim * std::log(before->second.error[i] / error[i]) /
+                           std::log(present.n_polytopes /
+                                    before->second.n_polytopes));
           }
+        last[present.degree] = {{error[0], error[1], error[2]},
+                                1. * present.n_polytopes};
+        return error[0];
+      }
 
-        // ---- times in milliseconds
-        times.start_row();
-        times.add("level", std::uint64_t(level));
-        times.add("degree", std::uint64_t(degree));
-        times.add("polytopes", std::uint64_t(handler.n_global_polytopes()));
+      /// Adds a row of times in milliseconds.
+      void
+      add_times(const Case                 &present,
+                const HDGReport            &report,
+                const StageSeconds         &seconds,
+                const SystemSolver::Report &solved)
+      {
+        start_row(times, present);
+        times.add("polytopes", present.n_polytopes);
         times.add("trace spaces ms", 1e3 * report.trace_space_time);
         times.add("structure ms", 1e3 * report.structure_time);
         times.add("backend", name(report.backend));
+        const double coefficients =
+          report.backend == Backend::cuda ? seconds.coefficients : 0.;
         if (report.backend == Backend::cuda)
           times.add("coefficients ms", 1e3 * coefficients);
-        else
-          coefficients = 0.;
-        times.add("local generation ms", 1e3 * generation);
+        times.add("local generation ms", 1e3 * seconds.generation);
         times.add("GFLOP/s",
-                  1e-9 * report.local_generation_operations / generation);
-        times.add("global assembly ms", 1e3 * assembly);
-        times.add("global solve ms", 1e3 * global);
+                  1e-9 * report.local_generation_operations /
+                    seconds.generation);
+        times.add("global assembly ms", 1e3 * seconds.assembly);
+        times.add("global solve ms", 1e3 * seconds.solve);
         times.add("solver", solved.solver);
         times.add("iterations", std::uint64_t(solved.n_iterations));
-        times.add("local solve ms", 1e3 * local);
+        times.add("local solve ms", 1e3 * seconds.recovery);
         times.add("local solve GFLOP/s",
-                  1e-9 * report.local_solve_operations / local);
+                  1e-9 * report.local_solve_operations / seconds.recovery);
         times.add("total ms",
-                  1e3 *
-                    (coefficients + generation + assembly + global + local));
+                  1e3 * (coefficients + seconds.generation + seconds.assembly +
+                         seconds.solve + seconds.recovery));
+      }
 
-        if (!parameters.compare)
-          return;
-        const auto add_method = [&](const std::string  &name,
-                                    const std::uint64_t n_unknowns,
-                                    const std::uint64_t n_nonzero,
-                                    const double        set_up,
-                                    const double        solution_time,
-                                    const Solution     &solved,
-                                    const double        recovery,
-                                    const double        error) {
-          comparison.start_row();
-          comparison.add("level", std::uint64_t(level));
-          comparison.add("degree", std::uint64_t(degree));
-          comparison.add("method", name);
-          comparison.add("unknowns", n_unknowns);
-          comparison.add("non-zeros", n_nonzero);
-          comparison.add("assembly ms", 1e3 * set_up);
-          comparison.add("solve ms", 1e3 * solution_time);
-          comparison.add("solver", solved.solver);
-          comparison.add("iterations", std::uint64_t(solved.n_iterations));
-          comparison.add("recovery ms", 1e3 * recovery);
-          comparison.add("u error", scientific(error));
-        };
-        add_method("HDG",
-                   hdg.n_dofs(),
-                   n_nonzero,
-                   generation + assembly,
-                   global,
-                   solved,
-                   local,
-                   error_u);
-        typename PolytopicAssembler<dim>::AdditionalData dg;
-        dg.backend         = Backend::host;
-        dg.instruction_set = data.instruction_set;
-        dg.penalty         = parameters.discretisation.penalty();
-        PolytopicAssembler<dim>        assembler(handler, dg);
-        TrilinosWrappers::SparseMatrix dg_matrix;
-        TrilinosWrappers::MPI::Vector  dg_rhs, dg_solution;
-        assembler.reinit(dg_matrix, dg_rhs);
-        dg_solution.reinit(dg_rhs);
-        assembly = 1e300;
-        global   = 1e300;
+      /// Adds a row of the comparison with interior penalty.
+      void
+      add_method(const Case                 &present,
+                 const std::string          &method,
+                 const std::uint64_t         n_unknowns,
+                 const std::uint64_t         n_nonzero,
+                 const double                assembly_seconds,
+                 const StageSeconds         &seconds,
+                 const SystemSolver::Report &solved,
+                 const double                error)
+      {
+        start_row(comparison, present);
+        comparison.add("method", method);
+        comparison.add("unknowns", n_unknowns);
+        comparison.add("non-zeros", n_nonzero);
+        comparison.add("assembly ms", 1e3 * assembly_seconds);
+        comparison.add("solve ms", 1e3 * seconds.solve);
+        comparison.add("solver", solved.solver);
+        comparison.add("iterations", std::uint64_t(solved.n_iterations));
+        comparison.add("recovery ms", 1e3 * seconds.recovery);
+        comparison.add_scientific("u error", error);
+      }
+
+      /// Solves by interior penalty on the same polytopes and adds a row.
+      void
+      compare_with_interior_penalty(const Case                &present,
+                                    AgglomerationHandler<dim> &handler)
+      {
+        typename PolytopicAssembler<dim>::AdditionalData data;
+        data.backend         = Backend::host;
+        data.instruction_set = parameters.discretisation.instruction_set;
+        data.penalty         = parameters.discretisation.penalty;
+        PolytopicAssembler<dim>        assembler(handler, data);
+        TrilinosWrappers::SparseMatrix matrix;
+        TrilinosWrappers::MPI::Vector  rhs, solution;
+        assembler.reinit(matrix, rhs);
+        solution.reinit(rhs);
+        StageSeconds         seconds;
+        SystemSolver::Report solved;
         for (unsigned int run = 0; run < parameters.repetitions; ++run)
           {
             Timer timer;
-            assembler.assemble(problem.form, dg_matrix, dg_rhs);
-            assembly = std::min(assembly, timer.wall_time());
+            assembler.assemble(problem.form, matrix, rhs);
+            seconds.assembly = std::min(seconds.assembly, timer.wall_time());
             timer.restart();
-            solved = solve(
-              dg_matrix,
+            solved = solver.solve(
+              matrix,
               [&](HostBlockMatrix<double> &blocks) {
                 assembler.reinit(blocks);
                 assembler.assemble_matrix(problem.form, blocks);
               },
-              dg_solution,
-              dg_rhs);
-            global = std::min(global, timer.wall_time());
+              solution,
+              rhs);
+            seconds.solve = std::min(seconds.solve, timer.wall_time());
           }
-        for (double *time : {&assembly, &global})
-          *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
-        add_method("IP-dG",
+        seconds.synchronise();
+        seconds.recovery = 0.;
+        add_method(present,
+                   "IP-dG",
                    handler.n_dofs(),
-                   dg_matrix.n_nonzero_elements(),
-                   assembly,
-                   global,
+                   matrix.n_nonzero_elements(),
+                   seconds.assembly,
+                   seconds,
                    solved,
-                   0.,
                    problem.exact_solution != nullptr
-                     ? L2_error(handler, dg_solution, *problem.exact_solution)
+                     ? L2_error(handler, solution, *problem.exact_solution)
                      : std::nan(""));
       }
     };
@@ -893,5 +680,5 @@ main(int argc, char **argv)
 {
   using namespace Tessella::Application;
 
-  return run_study<HDGStudy, Parameters>(argc, argv, info);
+  return run_study<HDGStudy, HDGParameters>(argc, argv, info);
 }

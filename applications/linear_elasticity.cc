@@ -41,7 +41,6 @@
 #include <tessella/values/polytope_values.h>
 
 DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
-#include <Amesos.h>
 #include <Teuchos_ParameterList.hpp>
 #include <ml_MultiLevelPreconditioner.h>
 DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
@@ -56,6 +55,7 @@ DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
 
 #include "common/agglomeration_input.h"
 #include "common/expression.h"
+#include "common/linear_solver.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
@@ -292,7 +292,12 @@ namespace Tessella
               {
                 const Mesh<dim> mesh =
                   parameters.mesh.template create<dim>(level);
-                check_boundary_ids(*mesh.triangulation);
+                // A condition for an id that the mesh does not have is a
+                // mistake.
+                check_boundary_ids(*mesh.triangulation,
+                                   parameters.neumann_ids,
+                                   "Elasticity/Neumann boundary ids has",
+                                   ", which no face of the mesh has.");
                 AgglomerationHandler<dim> handler(*mesh.triangulation,
                                                   mesh.mapping.get());
                 handler.agglomerate(Agglomeration::by_id<dim>(
@@ -354,20 +359,6 @@ namespace Tessella
           .string();
       }
 
-      // A condition for an id that the mesh does not have is a mistake.
-      void
-      check_boundary_ids(const Triangulation<dim> &triangulation) const
-      {
-        const std::vector<types::boundary_id> ids =
-          triangulation.get_boundary_ids();
-        const std::set<types::boundary_id> present(ids.begin(), ids.end());
-        for (const types::boundary_id id : parameters.neumann_ids)
-          AssertThrow(present.count(id) > 0,
-                      ExcMessage("Elasticity/Neumann boundary ids has the id " +
-                                 std::to_string(id) +
-                                 ", which no face of the mesh has."));
-      }
-
       SymmetricTensor<2, dim>
       stress(const SymmetricTensor<2, dim> &strain) const
       {
@@ -397,7 +388,16 @@ namespace Tessella
         // empty.
         AffineConstraints<double> constraints;
         constraints.close();
+        assemble_polytopes(handler, constraints);
+        assemble_interfaces(handler, constraints);
+        matrix.compress(VectorOperation::add);
+        rhs.compress(VectorOperation::add);
+      }
 
+      void
+      assemble_polytopes(const AgglomerationHandler<dim> &handler,
+                         const AffineConstraints<double> &constraints)
+      {
         PolytopeValues<dim>                  values(handler,
                                    parameters.extra_order,
                                    update_values | update_gradients);
@@ -433,11 +433,20 @@ namespace Tessella
             constraints.distribute_local_to_global(
               local_matrix, local_rhs, dofs, matrix, rhs);
           }
+      }
 
+      void
+      assemble_interfaces(const AgglomerationHandler<dim> &handler,
+                          const AffineConstraints<double> &constraints)
+      {
         PolytopeInterfaceValues<dim> faces(handler,
                                            parameters.extra_order,
                                            update_values | update_gradients);
+        FullMatrix<double>           local_matrix;
+        Vector<double>               local_rhs;
         std::vector<Tensor<1, dim>>  jump, traction;
+        Tensor<1, dim>               u, f;
+        Tensor<2, dim>               grad_u;
         const unsigned int           n_interfaces =
           handler.polytopic_mesh().n_interfaces();
         for (unsigned int interface = 0; interface < n_interfaces; ++interface)
@@ -494,8 +503,6 @@ namespace Tessella
               matrix,
               rhs);
           }
-        matrix.compress(VectorOperation::add);
-        rhs.compress(VectorOperation::add);
       }
 
       // Rigid body motions as consecutive vectors of DoFs, which algebraic
@@ -557,15 +564,7 @@ namespace Tessella
         try
           {
             if (parameters.solver == "direct")
-              {
-                using Direct         = TrilinosWrappers::SolverDirect;
-                const bool has_mumps = Amesos().Query("Amesos_Mumps");
-                Direct     solver(control,
-                              Direct::AdditionalData(false,
-                                                     has_mumps ? "Amesos_Mumps"
-                                                                   : "Amesos_Klu"));
-                solver.solve(matrix, solution, rhs);
-              }
+              solve_directly(control, matrix, solution, rhs);
             else
               {
                 unsigned int        n_motions;
@@ -597,10 +596,8 @@ namespace Tessella
           {
             solved = false;
           }
-        TrilinosWrappers::MPI::Vector residual(rhs);
-        matrix.vmult(residual, solution);
-        residual.sadd(-1., 1., rhs);
-        AssertThrow(solved && residual.l2_norm() <= allowed * rhs_norm,
+        AssertThrow(solved && residual_norm(matrix, solution, rhs) <=
+                                allowed * rhs_norm,
                     ExcMessage("The linear system was not solved: choose "
                                "another Solver/Method, more iterations, or a "
                                "larger Discretisation/Penalty constant."));

@@ -12,7 +12,6 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/information.h>
 #include <tessella/lac/device_block_matrix.h>
-#include <tessella/portable/legendre.h>
 
 #include <algorithm>
 #include <iomanip>
@@ -22,11 +21,8 @@
 #include <string>
 #include <vector>
 
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
-#include "common/equation_input.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
 
@@ -53,13 +49,9 @@ namespace Tessella
       "  dot ms      product of two vectors, its result on the host\n"
       "and writes the same as NAME.txt and NAME.csv to Output/Directory.\n"};
 
-    struct Parameters
+    struct Parameters : StudyParameters<>
     {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      EquationInput       equation;
-      DiscretisationInput discretisation;
-      OutputInput         output;
+      OutputInput output;
 
       unsigned int                           repetitions = 5;
       std::vector<std::string>               precisions;
@@ -68,10 +60,7 @@ namespace Tessella
       void
       declare(ParameterHandler &prm)
       {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
-        equation.declare_parameters(prm);
-        discretisation.declare_parameters(prm);
+        StudyParameters::declare(prm);
         output.declare_parameters(prm);
         prm.enter_subsection("Benchmark");
         prm.declare_entry("Repetitions",
@@ -79,12 +68,7 @@ namespace Tessella
                           Patterns::Integer(1),
                           "Measurements of 20 milliseconds or more; the fastest"
                           " counts.");
-        prm.declare_entry("Degrees of meshes",
-                          "",
-                          Patterns::Anything(),
-                          "Degrees for each mesh, separated by |, for example "
-                          "1, 2 | 3 for two meshes. Empty: all degrees of "
-                          "Discretisation/Degree on every mesh.");
+        declare_degrees_of_meshes(prm);
         prm.declare_entry("Precisions",
                           "double, float",
                           Patterns::List(Patterns::Selection("double|float"),
@@ -96,35 +80,15 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension(), file);
-        discretisation.parse_parameters(prm,
-                                        mesh.dimension(),
-                                        /*needs_backend=*/false);
+        StudyParameters::parse(prm, file, /*needs_backend=*/false);
         output.parse_parameters(prm, file);
         prm.enter_subsection("Benchmark");
         repetitions = prm.get_integer("Repetitions");
         precisions  = Utilities::split_string_list(prm.get("Precisions"));
-        const std::vector<std::string> lists =
-          Utilities::split_string_list(prm.get("Degrees of meshes"), '|');
-        degrees.assign(mesh.n_levels(), discretisation.degrees());
-        if (!lists.empty())
-          {
-            AssertThrow(lists.size() == mesh.n_levels(),
-                        ExcMessage("Benchmark/Degrees of meshes has degrees "
-                                   "for " +
-                                   std::to_string(lists.size()) +
-                                   " meshes, but there are " +
-                                   std::to_string(mesh.n_levels()) +
-                                   ": separate them by |, or leave the "
-                                   "parameter empty."));
-            for (unsigned int level = 0; level < mesh.n_levels(); ++level)
-              degrees[level] = parse_integers("Benchmark/Degrees of meshes",
-                                              lists[level],
-                                              0,
-                                              Legendre::max_degree);
-          }
+        degrees     = parse_degrees_of_meshes(prm,
+                                          "Benchmark",
+                                          discretisation.degrees,
+                                          mesh.n_levels());
         prm.leave_subsection();
       }
     };
@@ -181,8 +145,8 @@ namespace Tessella
           {
             parameters.discretisation.distribute_dofs(handler, degree);
             typename PolytopicAssembler<dim>::AdditionalData data;
-            data.backend = parameters.discretisation.backend();
-            data.penalty = parameters.discretisation.penalty();
+            data.backend = parameters.discretisation.backend;
+            data.penalty = parameters.discretisation.penalty;
             PolytopicAssembler<dim> assembler(handler, data);
             for (const std::string &precision : parameters.precisions)
               if (precision == "double")
@@ -263,13 +227,7 @@ namespace Tessella
       finish()
       {
         table.print(std::cout);
-        const OutputInput &output = parameters.output;
-        if (output.write_text())
-          write_file(output.file(".txt"),
-                     [&](std::ostream &out) { table.print(out); });
-        if (output.write_csv())
-          write_file(output.file(".csv"),
-                     [&](std::ostream &out) { table.write_csv(out); });
+        parameters.output.write_table(table);
       }
     };
   } // namespace Application

@@ -8,9 +8,6 @@
 #include <deal.II/base/timer.h>
 #include <deal.II/base/utilities.h>
 
-#include <deal.II/lac/la_parallel_vector.h>
-#include <deal.II/lac/solver_cg.h>
-#include <deal.II/lac/solver_gmres.h>
 #include <deal.II/lac/trilinos_sparse_matrix.h>
 #include <deal.II/lac/trilinos_vector.h>
 
@@ -30,14 +27,12 @@
 #include <string>
 #include <vector>
 
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
-#include "common/equation_input.h"
+#include "common/iteration.h"
 #include "common/linear_solver.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/table_plot.h"
 #include "common/text_table.h"
@@ -72,13 +67,9 @@ namespace Tessella
       "Mesh/Distribution; times are those of the slowest process.\n",
       true};
 
-    struct Parameters
+    struct Parameters : StudyParameters<>
     {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      EquationInput       equation;
-      DiscretisationInput discretisation;
-      OutputInput         output;
+      OutputInput output;
 
       std::vector<std::string>  solvers, operators, smoothers, cycles;
       std::vector<double>       jumps;
@@ -92,10 +83,7 @@ namespace Tessella
       void
       declare(ParameterHandler &prm)
       {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
-        equation.declare_parameters(prm);
-        discretisation.declare_parameters(prm);
+        StudyParameters::declare(prm);
         output.declare_parameters(prm);
         prm.enter_subsection("Multigrid");
         prm.declare_entry(
@@ -173,10 +161,7 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension());
-        discretisation.parse_parameters(prm, mesh.dimension());
+        StudyParameters::parse(prm, file);
         output.parse_parameters(prm, file);
         prm.enter_subsection("Multigrid");
         solvers   = Utilities::split_string_list(prm.get("Solvers"));
@@ -231,7 +216,7 @@ namespace Tessella
       {
         parameters.discretisation.configure(problem.form);
         symmetric =
-          !problem.has_advection && parameters.discretisation.theta() == 1.;
+          !problem.has_advection && parameters.discretisation.theta == 1.;
       }
 
       void
@@ -298,11 +283,11 @@ namespace Tessella
             set_jump(jump);
             check_solvability(handler, problem.form);
           }
-        for (const unsigned int degree : parameters.discretisation.degrees())
+        for (const unsigned int degree : parameters.discretisation.degrees)
           {
             parameters.discretisation.distribute_dofs(handler, degree);
-            compute_penalty_factors(
-              handler, parameters.discretisation.penalty().formula);
+            compute_penalty_factors(handler,
+                                    parameters.discretisation.penalty.formula);
             for (const double jump : parameters.jumps)
               {
                 set_jump(jump);
@@ -496,7 +481,7 @@ namespace Tessella
         constexpr bool same = std::is_same<MatrixType, MGMatrix>::value;
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend = device ? Backend::cuda : Backend::host;
-        data.penalty = parameters.discretisation.penalty();
+        data.penalty = parameters.discretisation.penalty;
 
         Timer                   timer;
         PolytopicAssembler<dim> assembler(handler, data);
@@ -555,20 +540,12 @@ namespace Tessella
 
         timer.restart();
         solution.reinit(rhs);
-        SolverControl control(parameters.max_iterations,
+        SolverControl   control(parameters.max_iterations,
                               parameters.tolerance * rhs.l2_norm(),
                               false,
                               false);
-        if (symmetric)
-          SolverCG<VectorType>(control).solve(matrix, solution, rhs, multigrid);
-        else
-          {
-            typename SolverGMRES<VectorType>::AdditionalData gmres;
-            gmres.max_n_tmp_vectors     = 62;
-            gmres.right_preconditioning = true;
-            SolverGMRES<VectorType>(control, gmres)
-              .solve(matrix, solution, rhs, multigrid);
-          }
+        const Iteration iteration = {symmetric ? "cg" : "gmres", 60, control};
+        iteration.solve(matrix, solution, rhs, multigrid);
         wait(solution);
         result.solve      = timer.wall_time();
         result.iterations = control.last_step();
@@ -582,7 +559,7 @@ namespace Tessella
       {
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend = Backend::host;
-        data.penalty = parameters.discretisation.penalty();
+        data.penalty = parameters.discretisation.penalty;
         Timer                          timer;
         PolytopicAssembler<dim>        assembler(handler, data);
         TrilinosWrappers::SparseMatrix matrix;
@@ -620,16 +597,11 @@ namespace Tessella
       {
         table.print(screen());
         const OutputInput &output = parameters.output;
-        if (output.write_text())
-          write_file(output.file(".txt"),
-                     [&](std::ostream &out) { table.print(out); });
-        if (output.write_csv())
-          write_file(output.file(".csv"),
-                     [&](std::ostream &out) { table.write_csv(out); });
-        if (output.write_svg())
+        output.write_table(table);
+        if (output.write_svg)
           {
             PlotFlags flags;
-            flags.title   = output.name();
+            flags.title   = output.name;
             flags.x_label = "unknowns";
             flags.y_label = "iterations";
             write(iterations, "-iterations.svg", flags);

@@ -42,12 +42,10 @@
 #include <string>
 #include <vector>
 
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
 #include "common/linear_solver.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
+#include "common/solver_study_parameters.h"
 #include "common/study_output.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
@@ -87,37 +85,7 @@ namespace Tessella
       "converge, as other mistakes in the input, ends in one sentence and a\n"
       "non-zero exit status.\n"};
 
-    struct Parameters
-    {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      QuasilinearInput    equation;
-      DiscretisationInput discretisation;
-      LinearSolver        solver;
-      OutputInput         output;
-
-      void
-      declare(ParameterHandler &prm)
-      {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
-        equation.declare_parameters(prm);
-        discretisation.declare_parameters(prm);
-        solver.declare_parameters(prm);
-        output.declare_parameters(prm);
-      }
-
-      void
-      parse(ParameterHandler &prm, const std::string &file)
-      {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
-        equation.parse_parameters(prm, mesh.dimension());
-        discretisation.parse_parameters(prm, mesh.dimension());
-        solver.parse_parameters(prm);
-        output.parse_parameters(prm, file);
-      }
-    };
+    using Parameters = SolverStudyParameters<QuasilinearInput>;
 
 
 
@@ -138,10 +106,10 @@ namespace Tessella
         , problem(problem)
         , iteration(parameters.equation.iteration())
         , handler(handler)
-        , assembler(handler, assembler_data(parameters.discretisation))
+        , assembler(handler, parameters.discretisation.assembler_data<dim>())
         , current(handler, solution)
         , trial(handler, candidate)
-        , theta(parameters.discretisation.theta())
+        , theta(parameters.discretisation.theta)
         // The forms refer to the vectors and use the values that these have
         // when an assembly begins.
         , picard(problem, current, Form::picard, theta, coefficient_order)
@@ -244,17 +212,6 @@ namespace Tessella
 
     private:
       static constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-
-      static typename PolytopicAssembler<dim>::AdditionalData
-      assembler_data(const DiscretisationInput &discretisation)
-      {
-        typename PolytopicAssembler<dim>::AdditionalData data;
-        data.backend         = discretisation.backend();
-        data.device_memory   = discretisation.device_memory();
-        data.instruction_set = discretisation.instruction_set();
-        data.penalty         = discretisation.penalty();
-        return data;
-      }
 
       // If a(x, u) vanishes on a polytope and on its boundary, its rows of the
       // matrix vanish, and the residual does not measure the error there.
@@ -378,16 +335,6 @@ namespace Tessella
         return 0.;
       }
 
-      static std::string
-      scientific(const double value)
-      {
-        if (!std::isfinite(value))
-          return "";
-        std::ostringstream text;
-        text << std::scientific << std::setprecision(2) << value;
-        return text.str();
-      }
-
       std::string
       not_converged(const double relative) const
       {
@@ -414,8 +361,8 @@ namespace Tessella
         table.add("degree", std::uint64_t(row.degree));
         table.add("step", std::uint64_t(step));
         table.add("method", method);
-        table.add("residual", scientific(relative));
-        table.add("update", scientific(size));
+        table.add_scientific("residual", relative);
+        table.add_scientific("update", size);
         table.add("part", lambda);
         table.add("order", order);
       }
@@ -437,7 +384,7 @@ namespace Tessella
         , exact(parameters.equation.exact_solution<dim>())
         , guess(parameters.equation.initial_guess<dim>())
         , table(dim,
-                parameters.discretisation.study_in_degree(),
+                parameters.discretisation.study_in_degree,
                 exact != nullptr)
       {}
 
@@ -451,7 +398,7 @@ namespace Tessella
         std::ostringstream text;
         steps.print(text);
         std::cout << std::endl << text.str();
-        if (output.write_csv())
+        if (output.write_csv)
           write_file(output.file("-iterations.csv"),
                      [&](std::ostream &out) { steps.write_csv(out); });
         write_tables(output, table, exact != nullptr);
@@ -474,7 +421,10 @@ namespace Tessella
         const Mesh<dim> mesh      = parameters.mesh.create<dim>(level);
         row.n_cells               = mesh.triangulation->n_active_cells();
         row.times[StudyRow::mesh] = timer.wall_time();
-        check_boundary_ids(*mesh.triangulation);
+        // A condition for an id that the mesh does not have is a mistake.
+        check_boundary_ids(*mesh.triangulation,
+                           problem.neumann_ids,
+                           "Boundary conditions/Neumann boundary ids has");
 
         timer.restart();
         const std::vector<unsigned int> ids =
@@ -493,7 +443,7 @@ namespace Tessella
         row.times[StudyRow::handler] = timer.wall_time();
         row.n_polytopes              = handler.n_polytopes();
 
-        const auto &degrees = parameters.discretisation.degrees();
+        const auto &degrees = parameters.discretisation.degrees;
         for (unsigned int i = 0; i < degrees.size(); ++i)
           run_degree(handler,
                      degrees[i],
@@ -518,7 +468,7 @@ namespace Tessella
         // a(x, u) need not be a polynomial. The coefficient order 2 p, the
         // degree of u^2, keeps the quadrature error at the level of the
         // discretisation error.
-        const int order = parameters.discretisation.coefficient_order();
+        const int order = parameters.discretisation.coefficient_order;
         NonlinearSolver<dim> solver(parameters,
                                     problem,
                                     handler,
@@ -528,9 +478,9 @@ namespace Tessella
           VectorTools::project(handler, *guess, solver.solution);
         solver.solve(steps, row);
         if (!said_backend)
-          parameters.output.print_machine(
-            describe_execution(solver.assembler.report(),
-                               parameters.solver.description()));
+          print_execution(parameters.output,
+                          solver.assembler.report(),
+                          parameters.solver.description());
         said_backend                   = true;
         row.n_nonzero                  = solver.matrix.n_nonzero_elements();
         row.n_iterations               = solver.n_steps;
@@ -542,28 +492,20 @@ namespace Tessella
         if (exact != nullptr)
           {
             // The dG norm uses a(x, u) of the discrete solution.
-            const DiscreteField<dim>      u(handler, solver.solution);
-            const QuasilinearForm<dim>    form(problem,
+            const DiscreteField<dim>   u(handler, solver.solution);
+            const QuasilinearForm<dim> form(problem,
                                             u,
                                             QuasilinearForm<dim>::picard,
-                                            parameters.discretisation.theta(),
+                                            parameters.discretisation.theta,
                                             0);
-            const VectorTools::ErrorNorms errors = VectorTools::compute_errors(
-              handler,
-              form,
-              solver.assembler.penalty(form),
-              solver.solution,
-              *exact,
-              parameters.discretisation.extra_order());
-            row.error[StudyRow::L2] = errors.L2;
-            row.error[StudyRow::H1] = errors.H1_seminorm;
-            row.error[StudyRow::dG] = errors.dG;
-            for (const double error : row.error)
-              AssertThrow(std::isfinite(error),
-                          ExcMessage("The error against Equation/Exact "
-                                     "solution is not finite: the expression "
-                                     "or its gradient is not finite "
-                                     "somewhere in the domain."));
+            set_errors(row,
+                       VectorTools::compute_errors(
+                         handler,
+                         form,
+                         solver.assembler.penalty(form),
+                         solver.solution,
+                         *exact,
+                         parameters.discretisation.extra_order));
           }
         row.times[StudyRow::errors] = timer.wall_time();
 
@@ -578,26 +520,6 @@ namespace Tessella
         row.times[StudyRow::output] = timer.wall_time();
         table.add(row);
         parameters.output.print("  " + table.describe(row));
-      }
-
-      // A condition for an id that the mesh does not have is a mistake.
-      void
-      check_boundary_ids(const Triangulation<dim> &triangulation) const
-      {
-        std::set<types::boundary_id> present;
-        std::string                  names;
-        for (const types::boundary_id id : triangulation.get_boundary_ids())
-          {
-            present.insert(id);
-            names += (names.empty() ? "" : ", ") + std::to_string(id);
-          }
-        for (const types::boundary_id id : problem.neumann_ids)
-          AssertThrow(present.count(id) > 0,
-                      ExcMessage("Boundary conditions/Neumann boundary ids has "
-                                 "the id " +
-                                 std::to_string(id) +
-                                 ", but the mesh has the boundary ids " +
-                                 names + " only."));
       }
     };
   } // namespace Application

@@ -172,7 +172,7 @@ namespace Tessella
       for (unsigned int r = 0; r < repetitions; ++r)
         {
           const TabulationCost cost =
-            tabulation_cost(handler, problem.form, discretisation.penalty());
+            tabulation_cost(handler, problem.form, discretisation.penalty);
           if (r == 0 || cost.volume + cost.facets < least.volume + least.facets)
             least = cost;
         }

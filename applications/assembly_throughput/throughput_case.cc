@@ -266,9 +266,9 @@ namespace Tessella
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend         = execution.backend;
         data.instruction_set = execution.instruction_set;
-        data.penalty         = discretisation.penalty();
-        data.device_memory   = discretisation.device_memory();
-        data.device          = discretisation.device();
+        data.penalty         = discretisation.penalty;
+        data.device_memory   = discretisation.device_memory;
+        data.device          = discretisation.device;
         PolytopicAssembler<dim> assembler(space, data);
         internal::AssemblerAccess::set_strategy(assembler, execution.strategy);
         switch (execution.matrix)
@@ -292,6 +292,49 @@ namespace Tessella
           }
       }
 
+      /// Coefficients of a form at the point (1/2, ..., 1/2), in a cell of
+      /// index and material zero.
+      template <int dim>
+      struct CoefficientValues
+      {
+        explicit CoefficientValues(const Form<dim> &form)
+        {
+          const VolumeStructure structure = form.volume_structure();
+          tensor = structure.diffusion == DiffusionType::tensor;
+          double             x[dim], a[dim * dim] = {}, b[dim] = {};
+          VolumeBlocks<dim>  blocks = {};
+          PointBatch<dim>    point;
+          const unsigned int zero = 0;
+          point.n_points          = 1;
+          point.subcell = point.material = &zero;
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              x[d]        = 0.5;
+              point.x[d]  = x + d;
+              blocks.b[d] = structure.b ? b + d : nullptr;
+            }
+          for (unsigned int d = 0; d < dim * dim; ++d)
+            if (tensor ||
+                (d == 0 && structure.diffusion != DiffusionType::none))
+              blocks.a[d] = a + d;
+          blocks.c = structure.c ? &reaction : nullptr;
+          blocks.f = structure.f ? &source : nullptr;
+          form.evaluate_volume(point, blocks);
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              advection[d] = b[d];
+              for (unsigned int e = 0; e < dim; ++e)
+                diffusion[d][e] =
+                  tensor ? a[dim * d + e] : (d == e ? a[0] : 0.);
+            }
+        }
+
+        bool           tensor;
+        Tensor<2, dim> diffusion;
+        Tensor<1, dim> advection;
+        double         reaction = 0., source = 0.;
+      };
+
       /// Measures one space-time slab over the polytopes with total-degree
       /// elements. The coefficients of the problem must be constant. The inflow
       /// from the preceding slab contributes to the right-hand side if the
@@ -308,43 +351,13 @@ namespace Tessella
         AssertThrow(problem.form.volume_structure().constant,
                     ExcMessage("With Benchmark/Time step, coefficients of the "
                                "equation must be constant."));
-        // The coefficients are evaluated at an arbitrary point.
-        double                a[dim * dim] = {}, b[dim] = {}, c = 0.;
-        const double          zero = 0.;
-        PointBatch<dim>       point;
-        VolumeBlocks<dim>     blocks    = {};
-        const VolumeStructure structure = problem.form.volume_structure();
-        point.n_points                  = 1;
-        for (unsigned int d = 0; d < dim; ++d)
-          {
-            point.x[d] = &zero;
-            if (structure.b)
-              blocks.b[d] = &b[d];
-          }
-        for (unsigned int k = 0; k < dim * dim; ++k)
-          if (structure.diffusion == DiffusionType::tensor ||
-              (k == 0 && structure.diffusion == DiffusionType::isotropic))
-            blocks.a[k] = &a[k];
-        if (structure.c)
-          blocks.c = &c;
-        problem.form.evaluate_volume(point, blocks);
-
-        SpaceTimeForm<dim> form;
-        Tensor<2, dim>     diffusion;
-        Tensor<1, dim>     advection;
-        for (unsigned int d = 0; d < dim; ++d)
-          {
-            advection[d] = b[d];
-            for (unsigned int e = 0; e < dim; ++e)
-              diffusion[d][e] = structure.diffusion == DiffusionType::tensor
-                                  ? a[dim * d + e]
-                                  : (d == e ? a[0] : 0.);
-          }
-        form.set_diffusion(diffusion);
-        form.set_advection(advection);
-        form.set_reaction(c);
+        const CoefficientValues<dim> values(problem.form);
+        SpaceTimeForm<dim>           form;
+        form.set_diffusion(values.diffusion);
+        form.set_advection(values.advection);
+        form.set_reaction(values.reaction);
         form.set_source(1.);
-        form.set_theta(discretisation.theta());
+        form.set_theta(discretisation.theta);
 
         Timer              timer;
         SpaceTimeSlab<dim> slab(handler, PolynomialSpaceType::total_degree);
@@ -427,41 +440,14 @@ namespace Tessella
         form->set_theta(theta);
         for (const types::boundary_id id : boundary_ids)
           form->set_boundary_condition(id, problem.form.boundary_condition(id));
-        const VolumeStructure structure = problem.form.volume_structure();
-        const bool tensor = structure.diffusion == DiffusionType::tensor;
-        double     x[dim], a[dim * dim] = {}, b[dim] = {}, c = 0., f = 0.;
-        VolumeBlocks<dim>  blocks = {};
-        PointBatch<dim>    point;
-        const unsigned int zero = 0;
-        point.n_points          = 1;
-        point.subcell = point.material = &zero;
-        for (unsigned int d = 0; d < dim; ++d)
-          {
-            x[d]        = 0.5;
-            point.x[d]  = x + d;
-            blocks.b[d] = structure.b ? b + d : nullptr;
-          }
-        for (unsigned int d = 0; d < dim * dim; ++d)
-          if (tensor || (d == 0 && structure.diffusion != DiffusionType::none))
-            blocks.a[d] = a + d;
-        blocks.c = structure.c ? &c : nullptr;
-        blocks.f = structure.f ? &f : nullptr;
-        problem.form.evaluate_volume(point, blocks);
-        Tensor<2, dim> diffusion;
-        Tensor<1, dim> advection;
-        for (unsigned int d = 0; d < dim; ++d)
-          {
-            advection[d] = b[d];
-            for (unsigned int e = 0; e < dim; ++e)
-              diffusion[d][e] = a[d * dim + e];
-          }
-        if (tensor)
-          form->set_diffusion(diffusion);
+        const CoefficientValues<dim> values(problem.form);
+        if (values.tensor)
+          form->set_diffusion(values.diffusion);
         else
-          form->set_diffusion(a[0]);
-        form->set_advection(advection);
-        form->set_reaction(c);
-        form->set_source(f);
+          form->set_diffusion(values.diffusion[0][0]);
+        form->set_advection(values.advection);
+        form->set_reaction(values.reaction);
+        form->set_source(values.source);
         return form;
       }
 
@@ -552,11 +538,11 @@ namespace Tessella
                   execution.coefficients,
                   execution.coefficient_order >= 0
                     ? execution.coefficient_order
-                    : discretisation.coefficient_order(),
+                    : discretisation.coefficient_order,
                   mesh.mesh.triangulation->get_boundary_ids());
       result.coefficient_order = form->coefficient_order();
       discretisation.distribute_dofs(handler, degree);
-      compute_penalty_factors(handler, discretisation.penalty().formula);
+      compute_penalty_factors(handler, discretisation.penalty.formula);
       result.setup         = slowest(timer);
       result.mesh          = largest(mesh.mesh_seconds);
       result.agglomeration = largest(mesh.agglomeration_seconds);

@@ -4,9 +4,8 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
 
-#include <tessella/portable/legendre.h>
-
 #include <algorithm>
+#include <iterator>
 #include <string>
 
 #include "../common/discretisation_input.h"
@@ -70,12 +69,7 @@ namespace Tessella
                         Patterns::Integer(1),
                         "Assemblies per case after the first one; the "
                         "fastest counts.");
-      prm.declare_entry("Degrees of meshes",
-                        "",
-                        Patterns::Anything(),
-                        "Degrees for each mesh, separated by |, for example "
-                        "1, 2 | 3 for two meshes. Empty: all degrees of "
-                        "Discretisation/Degree on every mesh.");
+      declare_degrees_of_meshes(prm);
       prm.declare_entry("Backends",
                         "",
                         Patterns::List(
@@ -150,6 +144,92 @@ namespace Tessella
       prm.leave_subsection();
     }
 
+    namespace
+    {
+      // Calls parse for every entry of a list that is separated by commas.
+      template <typename Parse>
+      auto
+      parse_list(const std::string &text, const Parse &parse)
+      {
+        std::vector<decltype(parse(text))> result;
+        for (const std::string &entry : split(text, ','))
+          result.push_back(parse(entry));
+        return result;
+      }
+
+      InstructionSet
+      present_instruction_set(const std::string &name)
+      {
+        const InstructionSet set = parse_instruction_set(name);
+        return set == InstructionSet::automatic ? best_instruction_set() : set;
+      }
+
+      MatrixKind
+      matrix_kind(const std::string &text)
+      {
+        return *std::find_if(std::begin(all_matrices),
+                             std::end(all_matrices),
+                             [&](const MatrixKind kind) {
+                               return name(kind) == text;
+                             });
+      }
+
+      CoefficientKind
+      coefficient_kind(const std::string &text)
+      {
+        return text == "functor"    ? CoefficientKind::functor
+               : text == "function" ? CoefficientKind::function
+               : text == "constant" ? CoefficientKind::constant
+                                    : CoefficientKind::expression;
+      }
+
+      // Returns the backends that are asked for; instead of automatic, the one
+      // that all processes can use. Collective.
+      std::vector<Backend>
+      parse_backends(const std::string &list, const Backend default_backend)
+      {
+        std::vector<Backend> backends = parse_list(list, parse_backend);
+        if (backends.empty())
+          backends.push_back(default_backend);
+        const bool have_device =
+          Utilities::MPI::min(cuda_is_available() ? 1 : 0, MPI_COMM_WORLD) > 0;
+        for (const Backend backend : backends)
+          check_backend(list.empty() ? "Execution/Backend"
+                                     : "Benchmark/Backends",
+                        backend);
+        for (Backend &backend : backends)
+          if (backend == Backend::automatic)
+            backend = have_device ? Backend::cuda : Backend::host;
+        return backends;
+      }
+
+      std::vector<int>
+      parse_orders(const std::string &list)
+      {
+        if (list.empty())
+          return {-1};
+        const std::vector<unsigned int> orders =
+          parse_integers("Benchmark/Coefficient orders", list, 0, 20);
+        return {orders.begin(), orders.end()};
+      }
+
+      // The host has one strategy and no matrices on a device. Strategies other
+      // than the first one are compared with one kind of matrix.
+      bool
+      exists(const Backend                        backend,
+             const AssemblyStrategy               strategy,
+             const MatrixKind                     matrix,
+             const std::vector<AssemblyStrategy> &strategies,
+             const std::vector<MatrixKind>       &matrices)
+      {
+        const bool first = strategy == strategies.front();
+        if (backend == Backend::host)
+          return first && matrix != MatrixKind::device &&
+                 matrix != MatrixKind::device_single;
+        return first || matrix == matrices.front();
+      }
+    } // namespace
+
     void
     ThroughputInput::parse_parameters(
       ParameterHandler                &prm,
@@ -158,144 +238,45 @@ namespace Tessella
       const unsigned int               n_levels)
     {
       prm.enter_subsection("Benchmark");
-      n_repetitions          = prm.get_integer("Repetitions");
-      warm                   = prm.get_bool("Warm memory");
+      repetitions            = prm.get_integer("Repetitions");
+      warm_memory            = prm.get_bool("Warm memory");
       const double time_step = prm.get_double("Time step");
-      coefficients           = prm.get_bool("Coefficients only");
+      coefficients_only      = prm.get_bool("Coefficients only");
+      degrees =
+        parse_degrees_of_meshes(prm, "Benchmark", default_degrees, n_levels);
 
-      degrees_of_level.assign(n_levels, default_degrees);
-      const std::vector<std::string> lists =
-        split(prm.get("Degrees of meshes"), '|');
-      if (!lists.empty())
-        {
-          AssertThrow(lists.size() == n_levels,
-                      ExcMessage(
-                        "Benchmark/Degrees of meshes has degrees for " +
-                        std::to_string(lists.size()) +
-                        " meshes, but there are " + std::to_string(n_levels) +
-                        " (Mesh/Levels): separate them by |, or leave "
-                        "the parameter empty."));
-          for (unsigned int level = 0; level < n_levels; ++level)
-            degrees_of_level[level] =
-              parse_integers("Benchmark/Degrees of meshes",
-                             lists[level],
-                             0,
-                             Legendre::max_degree);
-        }
-
-      std::vector<InstructionSet> instruction_sets;
-      for (const std::string &set : split(prm.get("Instruction sets"), ','))
-        instruction_sets.push_back(set == "plain"    ? InstructionSet::plain
-                                   : set == "avx2"   ? InstructionSet::avx2
-                                   : set == "avx512" ? InstructionSet::avx512
-                                                     : best_instruction_set());
-      std::vector<Backend> backends;
-      for (const std::string &backend : split(prm.get("Backends"), ','))
-        backends.push_back(backend == "host"   ? Backend::host
-                           : backend == "cuda" ? Backend::cuda
-                                               : Backend::automatic);
-      if (backends.empty())
-        backends.push_back(default_backend);
-      // All processes must choose the same backend.
-      const bool have_device =
-        Utilities::MPI::min(cuda_is_available() ? 1 : 0, MPI_COMM_WORLD) > 0;
-      for (const Backend backend : backends)
-        check_backend(prm.get("Backends").empty() ? "Execution/Backend"
-                                                  : "Benchmark/Backends",
-                      backend);
-      for (Backend &backend : backends)
-        if (backend == Backend::automatic)
-          backend = have_device ? Backend::cuda : Backend::host;
-      std::vector<AssemblyStrategy> strategies;
-      for (const std::string &strategy : split(prm.get("Strategies"), ','))
-        strategies.push_back(assembly_strategy(strategy));
-      std::vector<MatrixKind> matrices;
-      for (const std::string &matrix : split(prm.get("Matrices"), ','))
-        for (const MatrixKind kind : all_matrices)
-          if (name(kind) == matrix)
-            matrices.push_back(kind);
-      std::vector<CoefficientKind> kinds;
-      for (const std::string &kind : split(prm.get("Coefficients"), ','))
-        kinds.push_back(kind == "functor"    ? CoefficientKind::functor
-                        : kind == "function" ? CoefficientKind::function
-                        : kind == "constant" ? CoefficientKind::constant
-                                             : CoefficientKind::expression);
-      std::vector<int> orders = {-1};
-      if (!prm.get("Coefficient orders").empty())
-        {
-          orders.clear();
-          for (const unsigned int order :
-               parse_integers("Benchmark/Coefficient orders",
-                              prm.get("Coefficient orders"),
-                              0,
-                              20))
-            orders.push_back(static_cast<int>(order));
-        }
+      const auto instruction_sets =
+        parse_list(prm.get("Instruction sets"), present_instruction_set);
+      const auto backends =
+        parse_backends(prm.get("Backends"), default_backend);
+      const auto strategies =
+        parse_list(prm.get("Strategies"), assembly_strategy);
+      const auto matrices = parse_list(prm.get("Matrices"), matrix_kind);
+      const auto kinds  = parse_list(prm.get("Coefficients"), coefficient_kind);
+      const auto orders = parse_orders(prm.get("Coefficient orders"));
       const std::vector<unsigned int> threads =
         parse_integers("Benchmark/Threads", prm.get("Threads"), 1, 4096);
       prm.leave_subsection();
 
-      present_executions.clear();
+      executions.clear();
       for (const Backend backend : backends)
         for (const AssemblyStrategy strategy : strategies)
           for (const MatrixKind matrix : matrices)
-            {
-              // The host has one strategy and no matrices on a device.
-              // Strategies other than the first one are compared with one kind
-              // of matrix.
-              const bool host      = backend == Backend::host,
-                         first     = strategy == strategies.front(),
-                         on_device = matrix == MatrixKind::device ||
-                                     matrix == MatrixKind::device_single;
-              if ((host && (!first || on_device)) ||
-                  (!first && matrix != matrices.front()))
-                continue;
+            if (exists(backend, strategy, matrix, strategies, matrices))
               for (const unsigned int n_threads : threads)
                 for (const InstructionSet set : instruction_sets)
                   for (const int order : orders)
                     for (const CoefficientKind kind : kinds)
-                      present_executions.push_back(
-                        {backend,
-                         backend == Backend::host ? AssemblyStrategy::block_rows
-                                                  : strategy,
-                         n_threads,
-                         set,
-                         matrix,
-                         time_step,
-                         kind,
-                         order});
-            }
-    }
-
-    unsigned int
-    ThroughputInput::repetitions() const
-    {
-      return n_repetitions;
-    }
-
-    const std::vector<unsigned int> &
-    ThroughputInput::degrees(const unsigned int level) const
-    {
-      AssertIndexRange(level, degrees_of_level.size());
-      return degrees_of_level[level];
-    }
-
-    const std::vector<Execution> &
-    ThroughputInput::executions() const
-    {
-      return present_executions;
-    }
-
-    bool
-    ThroughputInput::warm_memory() const
-    {
-      return warm;
-    }
-
-    bool
-    ThroughputInput::coefficients_only() const
-    {
-      return coefficients;
+                      executions.push_back({backend,
+                                            backend == Backend::host
+                                              ? AssemblyStrategy::block_rows
+                                              : strategy,
+                                            n_threads,
+                                            set,
+                                            matrix,
+                                            time_step,
+                                            kind,
+                                            order});
     }
   } // namespace Application
 } // namespace Tessella

@@ -72,30 +72,19 @@ namespace Tessella
                        const std::vector<unsigned int> &default_degrees,
                        const unsigned int               n_levels);
 
-      unsigned int
-      repetitions() const;
-      /// Degrees to be measured on mesh @p level.
-      const std::vector<unsigned int> &
-      degrees(const unsigned int level) const;
+      /// Assemblies per case after the first one.
+      unsigned int repetitions = 5;
+      /// Degrees to be measured, for each mesh.
+      std::vector<std::vector<unsigned int>> degrees;
       /// All wanted combinations that exist. The host has only one strategy and
       /// no matrices on a device. Strategies other than the first one fill only
       /// the first kind of matrix.
-      const std::vector<Execution> &
-      executions() const;
+      std::vector<Execution> executions;
       /// Whether host memory is touched before times are measured.
-      bool
-      warm_memory() const;
+      bool warm_memory = false;
       /// Whether the evaluation of coefficients on the host is measured instead
       /// of assembly.
-      bool
-      coefficients_only() const;
-
-    private:
-      unsigned int                           n_repetitions = 5;
-      bool                                   warm          = false;
-      bool                                   coefficients  = false;
-      std::vector<std::vector<unsigned int>> degrees_of_level;
-      std::vector<Execution>                 present_executions;
+      bool coefficients_only = false;
     };
   } // namespace Application
 } // namespace Tessella

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "expression.h"
+#include "mesh_reader.h"
 #include "program.h"
 
 namespace Tessella

@@ -160,6 +160,17 @@ namespace Tessella
 
 
 
+    void
+    CellValuesInput::check_source(const bool given_exact,
+                                  const bool given_source) const
+    {
+      AssertThrow(!given_exact || given_source || has_source() ||
+                    !(has_diffusion() || has_reaction()),
+                  ExcMessage("Equation/Source must be given, since it cannot "
+                             "be derived from Equation/Exact solution with "
+                             "values per material or cell."));
+    }
+
     bool
     CellValuesInput::has_source() const
     {

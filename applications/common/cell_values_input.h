@@ -52,6 +52,12 @@ namespace Tessella
       const std::string &
       diffusion_name() const;
 
+      /// Throws if the source would have to be derived from an exact solution
+      /// and coefficients that depend on cells. @p given_exact and @p
+      /// given_source: whether Exact solution and Source are given.
+      void
+      check_source(const bool given_exact, const bool given_source) const;
+
       /// Sets the values per material in @p form.
       template <typename FormType>
       void

@@ -11,15 +11,56 @@
 #include <cmath>
 #include <cstdlib>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "expression.h"
 #include "program.h"
 
 namespace Tessella
 {
   namespace Application
   {
+    /// Names of the coordinates as variables of type Jet in device code.
+    inline std::vector<std::string>
+    jet_names(const int dim)
+    {
+      std::vector<std::string> names = coordinate_names(dim);
+      for (std::string &name : names)
+        name += "_";
+      return names;
+    }
+
+    /// Device code that declares the coordinates as variables of type Jet.
+    inline std::string
+    jet_declarations(const int dim)
+    {
+      const std::vector<std::string> x    = coordinate_names(dim),
+                                     jets = jet_names(dim);
+      const std::string type              = "Jet<" + std::to_string(dim) + ">";
+      std::string       text;
+      for (int d = 0; d < dim; ++d)
+        text += "const " + type + " " + jets[d] + " = " + type + "::variable(" +
+                x[d] + ", " + std::to_string(d) + ");\n(void)" + jets[d] +
+                ";\n";
+      return text;
+    }
+
+    /// Device code that declares the value of an expression of the coordinates
+    /// and of further variables of type Jet as one more.
+    inline std::string
+    jet_declaration(const std::string              &name,
+                    const Expression               &expression,
+                    const int                       dim,
+                    const std::vector<std::string> &further = {})
+    {
+      std::vector<std::string> jets = jet_names(dim);
+      jets.insert(jets.end(), further.begin(), further.end());
+      return "const Jet<" + std::to_string(dim) + "> " + name + " = " +
+             expression.device_code(jets) + ";\n";
+    }
+
     /**
      * Function derived from an exact solution: a source, a flux, or boundary
      * data. Its values are computed by a function of many points on the host,
@@ -109,6 +150,53 @@ namespace Tessella
       const Values      values;
       const Code        code;
     };
+
+    /// Right-hand side that belongs to an exact solution. @p data has
+    /// source(points, values) and device_source(), which returns statements.
+    template <int dim, typename DataType>
+    std::shared_ptr<const dealii::Function<dim>>
+    derived_source(const DataType    &data,
+                   const std::string &what,
+                   const std::string &solution,
+                   const std::string &origin)
+    {
+      return std::make_shared<DerivedFunction<dim>>(
+        1,
+        what,
+        solution,
+        origin,
+        [=](const std::vector<dealii::Point<dim>> &points,
+            const unsigned int,
+            std::vector<double> &values) { data.source(points, values); },
+        [=](const unsigned int) { return data.device_source(); });
+    }
+
+    /// Flux a grad u of an exact solution, whose normal component is the
+    /// Neumann value. @p data has flux(points, values) and
+    /// device_flux(component), which returns statements.
+    template <int dim, typename DataType>
+    std::shared_ptr<const dealii::Function<dim>>
+    derived_flux(const DataType    &data,
+                 const std::string &solution,
+                 const std::string &origin)
+    {
+      return std::make_shared<DerivedFunction<dim>>(
+        dim,
+        "flux",
+        solution,
+        origin,
+        [=](const std::vector<dealii::Point<dim>> &points,
+            const unsigned int                     component,
+            std::vector<double>                   &values) {
+          std::vector<dealii::Tensor<1, dim>> flux(points.size());
+          data.flux(points, flux);
+          for (std::size_t q = 0; q < points.size(); ++q)
+            values[q] = flux[q][component];
+        },
+        [=](const unsigned int component) {
+          return data.device_flux(component);
+        });
+    }
   } // namespace Application
 } // namespace Tessella
 

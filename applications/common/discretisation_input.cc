@@ -34,6 +34,66 @@ namespace Tessella
 
 
     void
+    declare_degrees_of_meshes(ParameterHandler &prm)
+    {
+      prm.declare_entry("Degrees of meshes",
+                        "",
+                        Patterns::Anything(),
+                        "Degrees for each mesh, separated by |, for example "
+                        "1, 2 | 3 for two meshes. Empty: all degrees of "
+                        "Discretisation/Degree on every mesh.");
+    }
+
+
+
+    std::vector<std::vector<unsigned int>>
+    parse_degrees_of_meshes(const ParameterHandler          &prm,
+                            const std::string               &section,
+                            const std::vector<unsigned int> &degrees,
+                            const unsigned int               n_levels)
+    {
+      std::vector<std::vector<unsigned int>> result(n_levels, degrees);
+      const std::vector<std::string>         lists =
+        split(prm.get("Degrees of meshes"), '|');
+      if (lists.empty())
+        return result;
+      const std::string name = section + "/Degrees of meshes";
+      AssertThrow(lists.size() == n_levels,
+                  ExcMessage(
+                    name + " has degrees for " + std::to_string(lists.size()) +
+                    " meshes, but there are " + std::to_string(n_levels) +
+                    " (Mesh/Levels): separate them by |, or leave "
+                    "the parameter empty."));
+      for (unsigned int level = 0; level < n_levels; ++level)
+        result[level] =
+          parse_integers(name, lists[level], 0, Legendre::max_degree);
+      return result;
+    }
+
+
+
+    Backend
+    parse_backend(const std::string &name)
+    {
+      return name == "host"   ? Backend::host
+             : name == "cuda" ? Backend::cuda
+                              : Backend::automatic;
+    }
+
+
+
+    InstructionSet
+    parse_instruction_set(const std::string &name)
+    {
+      return name == "plain"    ? InstructionSet::plain
+             : name == "avx2"   ? InstructionSet::avx2
+             : name == "avx512" ? InstructionSet::avx512
+                                : InstructionSet::automatic;
+    }
+
+
+
+    void
     DiscretisationInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Discretisation");
@@ -131,11 +191,11 @@ namespace Tessella
                                           const bool        needs_backend)
     {
       prm.enter_subsection("Discretisation");
-      in_degree       = prm.get("Study") == "p";
-      present_degrees = parse_integers("Discretisation/Degree",
-                                       prm.get("Degree"),
-                                       0,
-                                       Legendre::max_degree);
+      study_in_degree = prm.get("Study") == "p";
+      degrees         = parse_integers("Discretisation/Degree",
+                               prm.get("Degree"),
+                               0,
+                               Legendre::max_degree);
       degree_expression.clear();
       if (!prm.get("Degree expression").empty())
         {
@@ -151,38 +211,29 @@ namespace Tessella
                                     ? PolynomialSpaceType::total_degree
                                     : PolynomialSpaceType::tensor_product;
       const std::string variant = prm.get("Variant");
-      present_theta =
+      theta =
         variant == "symmetric" ? 1. : (variant == "incomplete" ? 0. : -1.);
-      present_penalty.constant  = prm.get_double("Penalty constant");
-      present_penalty.formula   = prm.get("Penalty formula") == "simplex"
-                                    ? PenaltyFormula::simplex
-                                    : PenaltyFormula::bounding_box;
-      present_coefficient_order = prm.get_integer("Coefficient order");
-      present_extra_order       = prm.get_integer("Error quadrature order");
+      penalty.constant  = prm.get_double("Penalty constant");
+      penalty.formula   = prm.get("Penalty formula") == "simplex"
+                            ? PenaltyFormula::simplex
+                            : PenaltyFormula::bounding_box;
+      coefficient_order = prm.get_integer("Coefficient order");
+      extra_order       = prm.get_integer("Error quadrature order");
       prm.leave_subsection();
-      AssertThrow(present_penalty.constant > 0. &&
-                    std::isfinite(present_penalty.constant),
-                  ExcMessage(
-                    "Discretisation/Penalty constant is " +
-                    Patterns::Tools::to_string(present_penalty.constant) +
-                    ", but it must be positive, or the method is not "
-                    "stable."));
+      AssertThrow(penalty.constant > 0. && std::isfinite(penalty.constant),
+                  ExcMessage("Discretisation/Penalty constant is " +
+                             Patterns::Tools::to_string(penalty.constant) +
+                             ", but it must be positive, or the method is not "
+                             "stable."));
 
       prm.enter_subsection("Execution");
-      const std::string backend = prm.get("Backend");
-      present_backend           = backend == "host"   ? Backend::host
-                                  : backend == "cuda" ? Backend::cuda
-                                                      : Backend::automatic;
-      present_device_memory     = static_cast<std::size_t>(
-        1024. * 1024. * prm.get_double("Device memory"));
-      const std::string set   = prm.get("Instruction set");
-      present_instruction_set = set == "plain"    ? InstructionSet::plain
-                                : set == "avx2"   ? InstructionSet::avx2
-                                : set == "avx512" ? InstructionSet::avx512
-                                                  : InstructionSet::automatic;
+      backend         = parse_backend(prm.get("Backend"));
+      device_memory   = static_cast<std::size_t>(1024. * 1024. *
+                                               prm.get_double("Device memory"));
+      instruction_set = parse_instruction_set(prm.get("Instruction set"));
       if (needs_backend)
-        check_backend("Execution/Backend", present_backend);
-      present_device               = prm.get_integer("Device");
+        check_backend("Execution/Backend", backend);
+      device                       = prm.get_integer("Device");
       const unsigned int n_threads = prm.get_integer("Threads");
       const std::string  cache     = prm.get("Kernel cache");
       if (!cache.empty())
@@ -193,72 +244,6 @@ namespace Tessella
       if (n_threads > 0 || Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) == 1)
         MultithreadInfo::set_thread_limit(
           n_threads == 0 ? numbers::invalid_unsigned_int : n_threads);
-    }
-
-    const std::vector<unsigned int> &
-    DiscretisationInput::degrees() const
-    {
-      return present_degrees;
-    }
-
-    bool
-    DiscretisationInput::study_in_degree() const
-    {
-      return in_degree;
-    }
-
-    bool
-    DiscretisationInput::is_hp() const
-    {
-      return !degree_expression.empty();
-    }
-
-    double
-    DiscretisationInput::theta() const
-    {
-      return present_theta;
-    }
-
-    int
-    DiscretisationInput::coefficient_order() const
-    {
-      return present_coefficient_order;
-    }
-
-    unsigned int
-    DiscretisationInput::extra_order() const
-    {
-      return present_extra_order;
-    }
-
-    PenaltyParameters
-    DiscretisationInput::penalty() const
-    {
-      return present_penalty;
-    }
-
-    Backend
-    DiscretisationInput::backend() const
-    {
-      return present_backend;
-    }
-
-    std::size_t
-    DiscretisationInput::device_memory() const
-    {
-      return present_device_memory;
-    }
-
-    int
-    DiscretisationInput::device() const
-    {
-      return present_device;
-    }
-
-    InstructionSet
-    DiscretisationInput::instruction_set() const
-    {
-      return present_instruction_set;
     }
 
     template <int dim>
@@ -273,7 +258,7 @@ namespace Tessella
         }
       const Expression         &expression   = degree_expression[0];
       const MPI_Comm            communicator = handler.get_communicator();
-      std::vector<unsigned int> degrees(handler.n_polytopes());
+      std::vector<unsigned int> degree_of(handler.n_polytopes());
       // This is a flag per degree, since all processes must build the same hp
       // collection.
       std::vector<unsigned int> is_used(Legendre::max_degree + 1, 0);
@@ -295,8 +280,8 @@ namespace Tessella
                                    std::to_string(value) +
                                    " on a polytope, but degrees are 0 to " +
                                    std::to_string(Legendre::max_degree) + "."));
-            degrees[k]          = static_cast<unsigned int>(value);
-            is_used[degrees[k]] = 1;
+            degree_of[k]          = static_cast<unsigned int>(value);
+            is_used[degree_of[k]] = 1;
           }
       });
       if (Utilities::MPI::n_mpi_processes(communicator) > 1)
@@ -310,7 +295,7 @@ namespace Tessella
             collection.push_back(FE_BoundingBoxLegendre<dim>(p, space));
           }
       std::vector<unsigned int> indices;
-      for (const unsigned int p : degrees)
+      for (const unsigned int p : degree_of)
         indices.push_back(index[p]);
       handler.distribute_dofs(collection, indices);
     }

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "stage_times.h"
 
 namespace Tessella
 {
@@ -118,17 +119,12 @@ namespace Tessella
       AgglomeratedMesh<dim>     result;
       std::vector<unsigned int> ids;
       Timer                     timer;
-      const auto                restart = [&timer]() {
-        const double seconds = timer.wall_time();
-        timer.restart();
-        return seconds;
-      };
       result.distribution = choose(mesh, agglomeration, cell_values);
       if (result.distribution == Distribution::p4est)
         {
           result.mesh =
             mesh.create_on_p4est<dim>(level, agglomeration.levels_up());
-          result.mesh_seconds = restart();
+          result.mesh_seconds = lap(timer);
           check_n_cells(*result.mesh.triangulation, communicator, level);
           // This call is collective, so it runs outside of on_all_processes().
           ids = agglomeration.create(result.mesh);
@@ -136,7 +132,7 @@ namespace Tessella
       else
         on_all_processes(communicator, [&]() {
           result.mesh         = mesh.create<dim>(level);
-          result.mesh_seconds = restart();
+          result.mesh_seconds = lap(timer);
           check_n_cells(*result.mesh.triangulation, communicator, level);
           if (result.distribution == Distribution::serial)
             {

@@ -150,28 +150,18 @@ namespace Tessella
         std::string
         device_declarations() const
         {
-          const std::string type = "Jet<" + std::to_string(dim) + ">";
-          std::string       text;
-          const std::vector<std::string> x = coordinate_names(dim);
-          std::vector<std::string>       jets;
-          for (int d = 0; d < dim; ++d)
-            {
-              jets.push_back(x[d] + "_");
-              text += "const " + type + " " + jets[d] + " = " + type +
-                      "::variable(" + x[d] + ", " + std::to_string(d) + ");\n";
-            }
-          text += "const " + type + " u_ = " + u[0].device_code(jets) + ";\n";
+          std::string text =
+            jet_declarations(dim) + jet_declaration("u_", u[0], dim);
           for (unsigned int k = 0; k < a.size(); ++k)
-            text += "const " + type + " a_" + std::to_string(k) + " = " +
-                    a[k].device_code(jets) + ";\n";
-          return text;
+            text += jet_declaration("a_" + std::to_string(k), a[k], dim);
+          return text + "double sum = 0.;\n";
         }
 
         std::string
         device_source() const
         {
           // Where a vanishes, u need not have second derivatives.
-          std::string text;
+          std::string text = device_declarations();
           for (unsigned int k = 0; k < a.size(); ++k)
             {
               const std::string a_k = "a_" + std::to_string(k);
@@ -197,19 +187,19 @@ namespace Tessella
                     std::to_string(d) + "];\n";
           if (!c.empty())
             text += "sum += " + c[0].device_code(x) + " * u_.value;\n";
-          return text;
+          return text + "return sum;";
         }
 
         std::string
         device_flux(const unsigned int component) const
         {
-          std::string text;
+          std::string text = device_declarations();
           for (unsigned int k = 0; k < a.size(); ++k)
             if (a.size() == 1 || k / dim == component)
               text +=
                 "sum += a_" + std::to_string(k) + ".value * u_.gradient[" +
                 std::to_string(a.size() == 1 ? component : k % dim) + "];\n";
-          return text;
+          return text + "return sum;";
         }
 
         void
@@ -271,20 +261,12 @@ namespace Tessella
       std::shared_ptr<const Function<dim>>
       source_of_solution(const Coefficients<dim> &coefficients)
       {
-        return std::make_shared<DerivedFunction<dim>>(
-          1,
-          "right-hand side",
-          coefficients.u[0].text(),
-          "the right-hand side that belongs to " + coefficients.u[0].name(),
-          [=](const std::vector<Point<dim>> &points,
-              const unsigned int,
-              std::vector<double> &values) {
-            coefficients.source(points, values);
-          },
-          [=](const unsigned int) {
-            return coefficients.device_declarations() + "double sum = 0.;\n" +
-                   coefficients.device_source() + "return sum;";
-          });
+        const Expression &u = coefficients.u[0];
+        return derived_source<dim>(coefficients,
+                                   "right-hand side",
+                                   u.text(),
+                                   "the right-hand side that belongs to " +
+                                     u.name());
       }
 
       // Function a grad u; its normal component is the Neumann value.
@@ -292,23 +274,10 @@ namespace Tessella
       std::shared_ptr<const Function<dim>>
       flux_of_solution(const Coefficients<dim> &coefficients)
       {
-        return std::make_shared<DerivedFunction<dim>>(
-          dim,
-          "flux",
-          coefficients.u[0].text(),
-          "the flux of " + coefficients.u[0].name(),
-          [=](const std::vector<Point<dim>> &points,
-              const unsigned int             component,
-              std::vector<double>           &values) {
-            std::vector<Tensor<1, dim>> flux(points.size());
-            coefficients.flux(points, flux);
-            for (std::size_t q = 0; q < points.size(); ++q)
-              values[q] = flux[q][component];
-          },
-          [=](const unsigned int component) {
-            return coefficients.device_declarations() + "double sum = 0.;\n" +
-                   coefficients.device_flux(component) + "return sum;";
-          });
+        const Expression &u = coefficients.u[0];
+        return derived_flux<dim>(coefficients,
+                                 u.text(),
+                                 "the flux of " + u.name());
       }
 
       // Function alpha u.
@@ -344,14 +313,6 @@ namespace Tessella
                            });
       }
 
-      bool
-      is_constant(const std::vector<Expression> &expressions)
-      {
-        return std::all_of(expressions.begin(),
-                           expressions.end(),
-                           [](const Expression &e) { return e.is_constant(); });
-      }
-
       void
       check_finite(const std::vector<Expression> &expressions)
       {
@@ -362,26 +323,26 @@ namespace Tessella
       }
     } // namespace
 
+    std::vector<Expression>
+    EquationInput::parse(const std::string &name, const std::string &text) const
+    {
+      std::vector<Expression> result;
+      for (const std::string &part : split(text, ';'))
+        result.emplace_back(name, part, variables, constants);
+      check_finite(result);
+      return result;
+    }
+
     void
     EquationInput::parse_parameters(ParameterHandler  &prm,
                                     const int          dim,
                                     const std::string &parameter_file)
     {
+      variables = coordinate_names(dim);
       prm.enter_subsection("Equation");
-      const auto constants =
-        parse_constants("Equation/Constants", prm.get("Constants"));
-      const auto variables = coordinate_names(dim);
-      const auto parse     = [&](const std::string &section,
-                             const std::string &name,
-                             const std::string &text) {
-        std::vector<Expression> result;
-        for (const std::string &part : split(text, ';'))
-          result.emplace_back(section + "/" + name, part, variables, constants);
-        check_finite(result);
-        return result;
-      };
+      constants = parse_constants("Equation/Constants", prm.get("Constants"));
       const auto parse_entry = [&](const std::string &name) {
-        return parse("Equation", name, prm.get(name));
+        return parse("Equation/" + name, prm.get(name));
       };
       diffusion = parse_entry("Diffusion");
       advection = parse_entry("Advection");
@@ -395,7 +356,16 @@ namespace Tessella
       prm.leave_subsection();
       if (cell_values.has_diffusion())
         diffusion.clear();
+      check_coefficients(dim);
 
+      prm.enter_subsection("Boundary conditions");
+      parse_boundary_conditions(prm);
+      prm.leave_subsection();
+    }
+
+    void
+    EquationInput::check_coefficients(const int dim)
+    {
       const auto require = [](const bool         condition,
                               const std::string &name,
                               const std::string &n) {
@@ -428,29 +398,22 @@ namespace Tessella
                           f.text() + "' and '" + e.text() +
                           "' must be the same."));
           }
-      if (is_zero(diffusion))
-        diffusion.clear();
-      if (is_zero(advection))
-        advection.clear();
-      if (is_zero(reaction))
-        reaction.clear();
-      // A source derived from an exact solution cannot depend on cells.
-      AssertThrow(exact.empty() || !source.empty() ||
-                    cell_values.has_source() ||
-                    !(cell_values.has_diffusion() ||
-                      cell_values.has_reaction()),
-                  ExcMessage("Equation/Source must be given, since it cannot "
-                             "be derived from Equation/Exact solution with "
-                             "values per material or cell."));
+      for (auto *coefficient : {&diffusion, &advection, &reaction})
+        if (is_zero(*coefficient))
+          coefficient->clear();
+      cell_values.check_source(!exact.empty(), !source.empty());
       AssertThrow(!diffusion.empty() || !advection.empty() ||
                     !reaction.empty() || cell_values.has_diffusion() ||
                     cell_values.has_reaction(),
                   ExcMessage("Diffusion, advection and reaction of the "
                              "equation are all zero: give one of them."));
+    }
 
-      conditions.clear();
-      prm.enter_subsection("Boundary conditions");
+    void
+    EquationInput::parse_boundary_conditions(const ParameterHandler &prm)
+    {
       const std::string section = "Boundary conditions";
+      conditions.clear();
       for (const auto &entry :
            parse_boundary_map(section + "/Types", prm.get("Types"), ','))
         {
@@ -468,26 +431,18 @@ namespace Tessella
           conditions[entry.first] = condition;
         }
       conditions[-1]; // the default is Dirichlet
-      const auto find = [&](const int id) -> Condition & {
-        if (conditions.count(id) == 0)
-          conditions[id] = conditions.at(-1);
-        return conditions[id];
+
+      // Ids that have a value but no type are of the default type.
+      const auto parse_map = [&](const std::string &name) {
+        const auto map =
+          parse_boundary_map(section + "/" + name, prm.get(name), ';');
+        for (const auto &entry : map)
+          if (entry.first >= 0)
+            conditions.emplace(entry.first, conditions.at(-1));
+        return map;
       };
-      // "default" comes last, so that it is not copied to ids without a value
-      // of their own.
-      const auto values =
-        parse_boundary_map(section + "/Values", prm.get("Values"), ';');
-      const auto coefficients =
-        parse_boundary_map(section + "/Robin coefficients",
-                           prm.get("Robin coefficients"),
-                           ';');
-      prm.leave_subsection();
-      for (const auto &entry : values)
-        if (entry.first >= 0)
-          find(entry.first);
-      for (const auto &entry : coefficients)
-        if (entry.first >= 0)
-          find(entry.first);
+      const auto values       = parse_map("Values");
+      const auto coefficients = parse_map("Robin coefficients");
       for (auto &condition : conditions)
         {
           const auto parse_for = [&](const std::map<int, std::string> &map,
@@ -495,8 +450,9 @@ namespace Tessella
             auto entry = map.find(condition.first);
             if (entry == map.end())
               entry = map.find(-1);
-            return entry == map.end() ? std::vector<Expression>()
-                                      : parse(section, name, entry->second);
+            return entry == map.end()
+                     ? std::vector<Expression>()
+                     : parse(section + "/" + name, entry->second);
           };
           condition.second.value = parse_for(values, "Values");
           condition.second.coefficient =
@@ -519,12 +475,19 @@ namespace Tessella
       Problem<dim> problem;
       problem.has_diffusion = !diffusion.empty() || cell_values.has_diffusion();
       problem.has_advection = !advection.empty();
+      if (!exact.empty())
+        problem.exact_solution = expression_function<dim>(exact);
+      set_diffusion(problem);
+      set_other_coefficients(problem);
+      cell_values.set_material_values(problem.form);
+      set_boundary_conditions(problem);
+      return problem;
+    }
 
-      const auto function = [](const std::vector<Expression> &expressions) {
-        return std::shared_ptr<const Function<dim>>(
-          std::make_shared<ExpressionFunction<dim>>(expressions));
-      };
-
+    template <int dim>
+    void
+    EquationInput::set_diffusion(Problem<dim> &problem) const
+    {
       auto &form = problem.form;
       if (diffusion.size() == 1)
         {
@@ -533,7 +496,8 @@ namespace Tessella
               form.set_diffusion(diffusion[0].value(nullptr));
             });
           else
-            form.set_diffusion(problem.diffusion = function(diffusion));
+            form.set_diffusion(problem.diffusion =
+                                 expression_function<dim>(diffusion));
         }
       else if (diffusion.size() > 1)
         {
@@ -553,6 +517,13 @@ namespace Tessella
               form.set_diffusion(problem.diffusion_tensor);
             }
         }
+    }
+
+    template <int dim>
+    void
+    EquationInput::set_other_coefficients(Problem<dim> &problem) const
+    {
+      auto &form = problem.form;
       if (!advection.empty())
         {
           if (is_constant(advection))
@@ -563,65 +534,65 @@ namespace Tessella
               form.set_advection(b);
             }
           else
-            form.set_advection(problem.advection = function(advection));
+            form.set_advection(problem.advection =
+                                 expression_function<dim>(advection));
         }
       if (!reaction.empty())
         {
           if (is_constant(reaction))
             form.set_reaction(reaction[0].value(nullptr));
           else
-            form.set_reaction(problem.reaction = function(reaction));
+            form.set_reaction(problem.reaction =
+                                expression_function<dim>(reaction));
         }
-
-      const Coefficients<dim> coefficients = {diffusion,
-                                              advection,
-                                              reaction,
-                                              exact};
-      if (!exact.empty())
-        problem.exact_solution = function(exact);
       if (!source.empty())
         {
           if (is_constant(source))
             form.set_source(source[0].value(nullptr));
           else
-            form.set_source(problem.source = function(source));
+            form.set_source(problem.source = expression_function<dim>(source));
         }
       else if (!exact.empty())
         {
-          problem.source = source_of_solution<dim>(coefficients);
+          problem.source = source_of_solution(
+            Coefficients<dim>{diffusion, advection, reaction, exact});
           form.set_source(problem.source);
         }
+    }
 
-      cell_values.set_material_values(form);
-
+    template <int dim>
+    void
+    EquationInput::set_boundary_conditions(Problem<dim> &problem) const
+    {
       for (const auto &entry : conditions)
         {
           const Condition       &from = entry.second;
           BoundaryCondition<dim> condition;
           condition.type = from.type;
           if (from.type == BoundaryType::robin && !from.coefficient.empty())
-            condition.robin_coefficient = function(from.coefficient);
+            condition.robin_coefficient =
+              expression_function<dim>(from.coefficient);
           if (!from.value.empty())
-            condition.value = function(from.value);
+            condition.value = expression_function<dim>(from.value);
           else if (!exact.empty())
             {
               if (from.type == BoundaryType::dirichlet)
-                condition.value = function(exact);
+                condition.value = expression_function<dim>(exact);
               else
-                condition.flux = flux_of_solution<dim>(coefficients);
+                condition.flux = flux_of_solution(
+                  Coefficients<dim>{diffusion, advection, reaction, exact});
               if (from.type == BoundaryType::robin && !from.coefficient.empty())
                 condition.value =
                   robin_value<dim>(from.coefficient[0], exact[0]);
             }
           if (entry.first >= 0)
             {
-              form.set_boundary_condition(entry.first, condition);
+              problem.form.set_boundary_condition(entry.first, condition);
               problem.boundary_ids.insert(entry.first);
             }
           else
-            form.set_default_boundary_condition(condition);
+            problem.form.set_default_boundary_condition(condition);
         }
-      return problem;
     }
 
     bool

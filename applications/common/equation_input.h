@@ -103,6 +103,28 @@ namespace Tessella
         std::vector<Expression> coefficient; // at most one entry
       };
 
+      /// Parses expressions that are separated by semicolons.
+      std::vector<Expression>
+      parse(const std::string &name, const std::string &text) const;
+      /// Checks the numbers of expressions, and removes coefficients that are
+      /// zero.
+      void
+      check_coefficients(const int dim);
+      void
+      parse_boundary_conditions(const dealii::ParameterHandler &prm);
+      template <int dim>
+      void
+      set_diffusion(Problem<dim> &problem) const;
+      /// Sets advection, reaction and source.
+      template <int dim>
+      void
+      set_other_coefficients(Problem<dim> &problem) const;
+      template <int dim>
+      void
+      set_boundary_conditions(Problem<dim> &problem) const;
+
+      std::vector<std::string>      variables;
+      std::map<std::string, double> constants;
       std::vector<Expression> diffusion, advection, reaction, source, exact;
       /// Key -1: all boundary ids without an entry of their own.
       std::map<int, Condition> conditions;

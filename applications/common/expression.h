@@ -11,6 +11,7 @@
 #include <tessella/forms/device_function.h>
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -128,12 +129,37 @@ namespace Tessella
     std::vector<std::string>
     coordinate_names(const int dim);
 
+    /// Whether no variable occurs in any of these expressions.
+    bool
+    is_constant(const std::vector<Expression> &expressions);
+
+    /// Code for a CUDA device of functions whose components are expressions of
+    /// the coordinates.
+    template <int dim>
+    class ExpressionCode : public DeviceFunction
+    {
+    public:
+      explicit ExpressionCode(const std::vector<Expression> &components);
+
+      std::string
+      device_code(const unsigned int component) const override;
+      std::string
+      origin(const unsigned int component) const override;
+      [[noreturn]] void
+      throw_not_finite(const unsigned int component,
+                       const double       value,
+                       const double      *x) const override;
+
+    protected:
+      const std::vector<Expression> components;
+    };
+
     /// deal.II function whose components are expressions of the coordinates.
     /// Values that are not finite throw Expression::ExcNotFinite. Forms compile
     /// the expressions for a CUDA device.
     template <int dim>
     class ExpressionFunction : public dealii::Function<dim>,
-                               public DeviceFunction
+                               public ExpressionCode<dim>
     {
     public:
       explicit ExpressionFunction(const std::vector<Expression> &components);
@@ -141,9 +167,6 @@ namespace Tessella
       double
       value(const dealii::Point<dim> &p,
             const unsigned int        component = 0) const override;
-      void
-      vector_value(const dealii::Point<dim> &p,
-                   dealii::Vector<double>   &values) const override;
       void
       value_list(const std::vector<dealii::Point<dim>> &points,
                  std::vector<double>                   &values,
@@ -155,32 +178,23 @@ namespace Tessella
       gradient_list(const std::vector<dealii::Point<dim>> &points,
                     std::vector<dealii::Tensor<1, dim>>   &gradients,
                     const unsigned int component = 0) const override;
-      void
-      vector_gradient(
-        const dealii::Point<dim>            &p,
-        std::vector<dealii::Tensor<1, dim>> &gradients) const override;
       dealii::SymmetricTensor<2, dim>
       hessian(const dealii::Point<dim> &p,
               const unsigned int        component = 0) const override;
-
-
-      std::string
-      device_code(const unsigned int component) const override;
-      std::string
-      origin(const unsigned int component) const override;
-      [[noreturn]] void
-      throw_not_finite(const unsigned int component,
-                       const double       value,
-                       const double      *x) const override;
-
-    private:
-      std::vector<Expression> components;
     };
+
+    /// Creates an ExpressionFunction.
+    template <int dim>
+    std::shared_ptr<const dealii::Function<dim>>
+    expression_function(const std::vector<Expression> &components)
+    {
+      return std::make_shared<ExpressionFunction<dim>>(components);
+    }
 
     /// Tensor-valued function of dim * dim expressions, row by row.
     template <int dim>
     class ExpressionTensorFunction : public dealii::TensorFunction<2, dim>,
-                                     public DeviceFunction
+                                     public ExpressionCode<dim>
     {
     public:
       explicit ExpressionTensorFunction(
@@ -192,19 +206,8 @@ namespace Tessella
       value_list(const std::vector<dealii::Point<dim>> &points,
                  std::vector<dealii::Tensor<2, dim>>   &values) const override;
 
-
-      std::string
-      device_code(const unsigned int component) const override;
-      std::string
-      origin(const unsigned int component) const override;
-      [[noreturn]] void
-      throw_not_finite(const unsigned int component,
-                       const double       value,
-                       const double      *x) const override;
-
     private:
-      std::vector<Expression> components;
-      bool                    same_as_transposed[dim * dim];
+      bool same_as_transposed[dim * dim];
     };
   } // namespace Application
 } // namespace Tessella

@@ -4,6 +4,7 @@
 
 #include <deal.II/base/parameter_handler.h>
 
+#include <deal.II/lac/solver_control.h>
 #include <deal.II/lac/trilinos_sparse_matrix.h>
 #include <deal.II/lac/trilinos_vector.h>
 
@@ -95,6 +96,19 @@ namespace Tessella
       double       tolerance      = 1e-10;
       unsigned int max_iterations = 10000, restart = 60;
     };
+
+    /// Solves the system by sparse LU: MUMPS, or KLU if Trilinos has no MUMPS.
+    void
+    solve_directly(dealii::SolverControl                        &control,
+                   const dealii::TrilinosWrappers::SparseMatrix &matrix,
+                   dealii::TrilinosWrappers::MPI::Vector        &solution,
+                   const dealii::TrilinosWrappers::MPI::Vector  &rhs);
+
+    /// Euclidean norm of rhs - matrix * solution.
+    double
+    residual_norm(const dealii::TrilinosWrappers::SparseMatrix &matrix,
+                  const dealii::TrilinosWrappers::MPI::Vector  &solution,
+                  const dealii::TrilinosWrappers::MPI::Vector  &rhs);
 
     /// Sets @p vector to the DoFs of the constant function 1.
     template <int dim>

@@ -4,7 +4,6 @@
 #include <deal.II/distributed/tria.h>
 #include <deal.II/fe/mapping_q.h>
 #include <deal.II/grid/grid_generator.h>
-#include <deal.II/grid/grid_in.h>
 #include <deal.II/grid/grid_tools.h>
 
 #include <tessella/base/error_message.h>
@@ -12,14 +11,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <limits>
 #include <random>
 #include <sstream>
 #include <tuple>
 
 #include "expression.h"
 #include "memory_check.h"
+#include "mesh_reader.h"
 #include "program.h"
 
 namespace Tessella
@@ -28,110 +26,131 @@ namespace Tessella
   {
     using namespace dealii;
 
+    namespace
+    {
+      void
+      declare_coarse_mesh(ParameterHandler &prm)
+      {
+        prm.declare_entry("Dimension",
+                          "2",
+                          Patterns::Integer(2, 3),
+                          "Dimension of space.");
+        prm.declare_entry(
+          "Files",
+          "",
+          Patterns::Anything(),
+          "Mesh files, separated by commas: .msh (gmsh 2 and 4), .vtk, .inp "
+          "(UCD or Abaqus), .unv, and what else deal.II reads; triangles, "
+          "quadrilaterals, tetrahedra, hexahedra or mixed. Several files are a "
+          "sequence of meshes, coarse to fine. They are looked for in the "
+          "present folder, then beside the parameter file. Empty: the mesh "
+          "comes from the generator below.");
+        prm.declare_entry("Generator",
+                          "hyper_cube",
+                          Patterns::Anything(),
+                          "Name of a function of dealii::GridGenerator.");
+        prm.declare_entry("Generator arguments",
+                          "0 : 1 : false",
+                          Patterns::Anything(),
+                          "Its arguments, separated by colons. Several sets of "
+                          "arguments, separated by |, are a sequence of "
+                          "meshes.");
+      }
+
+      void
+      declare_refinement(ParameterHandler &prm)
+      {
+        prm.declare_entry(
+          "Levels",
+          "0",
+          Patterns::Anything(),
+          "Number of meshes. With several files or sets of arguments: how many "
+          "of them are used (0: all). With one of them: every mesh is the one "
+          "before refined once (0 means 1).");
+        prm.declare_entry("Initial refinements",
+                          "0",
+                          Patterns::Integer(0, 20),
+                          "Global refinements of the first mesh (with several "
+                          "files or sets of arguments: of every mesh).");
+        prm.declare_entry("Convert to simplices",
+                          "false",
+                          Patterns::Bool(),
+                          "Cut quadrilaterals into 8 triangles, hexahedra into "
+                          "24 tetrahedra (after global refinement).");
+        prm.declare_entry("Distortion",
+                          "0",
+                          Patterns::Double(),
+                          "Interior vertices move at random by this fraction "
+                          "of the shortest edge, 0 to 0.45.");
+        prm.declare_entry("Local refinement steps",
+                          "0",
+                          Patterns::Integer(0, 30),
+                          "Local refinements at the end; they leave hanging "
+                          "nodes.");
+        prm.declare_entry("Local refinement expression",
+                          "1",
+                          Patterns::Anything(),
+                          "Cells are refined where this is positive at their "
+                          "centre x, y, z; h is the cell's diameter. For "
+                          "example 0.3 - sqrt(x^2 + y^2), or h - sqrt(x^2 + "
+                          "y^2) for the cells around a point.");
+        prm.declare_entry("Local refinement fraction",
+                          "1",
+                          Patterns::Double(),
+                          "Of those cells, the fraction to be refined, chosen "
+                          "at random (the same ones in every run), 0 to 1.");
+      }
+
+      void
+      declare_boundaries_and_distribution(ParameterHandler &prm)
+      {
+        prm.declare_entry(
+          "Boundary id expression",
+          "",
+          Patterns::Anything(),
+          "Boundary id of a face from its centre, rounded, for example "
+          "if(x < 1e-9, 1, 0). Empty: the ids of the file or generator stay.");
+        prm.declare_entry("Material id expression",
+                          "",
+                          Patterns::Anything(),
+                          "Material id of a cell from its centre, rounded. "
+                          "Empty: the ids of the file or generator stay.");
+        prm.declare_entry(
+          "Periodic boundaries",
+          "",
+          Patterns::Anything(),
+          "Pairs of boundary ids and the direction in which they are apart, "
+          "separated by commas: 0-1 x, 2-3 y.");
+        prm.declare_entry("Mapping degree",
+                          "1",
+                          Patterns::Integer(1, 10),
+                          "Polynomial degree of curved cells (quadrilaterals "
+                          "and hexahedra of generators with curved "
+                          "boundaries); 1: straight edges.");
+        prm.declare_entry(
+          "Distribution",
+          "automatic",
+          Patterns::Selection("automatic|p4est|fully distributed|shared"),
+          "How the mesh lies on several MPI processes. p4est: each one makes and "
+          "keeps its part only; generated quadrilaterals and hexahedra; polytopes "
+          "other than by the methods none and parents are those of each part by "
+          "itself. fully distributed: each makes the whole mesh and its "
+          "polytopes and keeps those that METIS gives it, by the cost of "
+          "quadrature; the same polytopes as on one process. shared: the same, "
+          "but all keep the mesh. automatic: p4est where polytopes are then the "
+          "same as on one process, shared with curved cells, periodic "
+          "boundaries, distortion or values per cell, otherwise fully distributed; on one process none "
+          "of these. A mesh with fewer cells than processes is an error.");
+      }
+    } // namespace
+
     void
     MeshInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Mesh");
-      prm.declare_entry("Dimension",
-                        "2",
-                        Patterns::Integer(2, 3),
-                        "Dimension of space.");
-      prm.declare_entry(
-        "Files",
-        "",
-        Patterns::Anything(),
-        "Mesh files, separated by commas: .msh (gmsh 2 and 4), .vtk, .inp "
-        "(UCD or Abaqus), .unv, and what else deal.II reads; triangles, "
-        "quadrilaterals, tetrahedra, hexahedra or mixed. Several files are a "
-        "sequence of meshes, coarse to fine. They are looked for in the "
-        "present folder, then beside the parameter file. Empty: the mesh "
-        "comes from the generator below.");
-      prm.declare_entry("Generator",
-                        "hyper_cube",
-                        Patterns::Anything(),
-                        "Name of a function of dealii::GridGenerator.");
-      prm.declare_entry("Generator arguments",
-                        "0 : 1 : false",
-                        Patterns::Anything(),
-                        "Its arguments, separated by colons. Several sets of "
-                        "arguments, separated by |, are a sequence of "
-                        "meshes.");
-      prm.declare_entry(
-        "Levels",
-        "0",
-        Patterns::Anything(),
-        "Number of meshes. With several files or sets of arguments: how many "
-        "of them are used (0: all). With one of them: every mesh is the one "
-        "before refined once (0 means 1).");
-      prm.declare_entry("Initial refinements",
-                        "0",
-                        Patterns::Integer(0, 20),
-                        "Global refinements of the first mesh (with several "
-                        "files or sets of arguments: of every mesh).");
-      prm.declare_entry("Convert to simplices",
-                        "false",
-                        Patterns::Bool(),
-                        "Cut quadrilaterals into 8 triangles, hexahedra into "
-                        "24 tetrahedra (after global refinement).");
-      prm.declare_entry("Distortion",
-                        "0",
-                        Patterns::Double(),
-                        "Interior vertices move at random by this fraction "
-                        "of the shortest edge, 0 to 0.45.");
-      prm.declare_entry("Local refinement steps",
-                        "0",
-                        Patterns::Integer(0, 30),
-                        "Local refinements at the end; they leave hanging "
-                        "nodes.");
-      prm.declare_entry("Local refinement expression",
-                        "1",
-                        Patterns::Anything(),
-                        "Cells are refined where this is positive at their "
-                        "centre x, y, z; h is the cell's diameter. For "
-                        "example 0.3 - sqrt(x^2 + y^2), or h - sqrt(x^2 + "
-                        "y^2) for the cells around a point.");
-      prm.declare_entry("Local refinement fraction",
-                        "1",
-                        Patterns::Double(),
-                        "Of those cells, the fraction to be refined, chosen "
-                        "at random (the same ones in every run), 0 to 1.");
-      prm.declare_entry(
-        "Boundary id expression",
-        "",
-        Patterns::Anything(),
-        "Boundary id of a face from its centre, rounded, for example "
-        "if(x < 1e-9, 1, 0). Empty: the ids of the file or generator stay.");
-      prm.declare_entry("Material id expression",
-                        "",
-                        Patterns::Anything(),
-                        "Material id of a cell from its centre, rounded. "
-                        "Empty: the ids of the file or generator stay.");
-      prm.declare_entry(
-        "Periodic boundaries",
-        "",
-        Patterns::Anything(),
-        "Pairs of boundary ids and the direction in which they are apart, "
-        "separated by commas: 0-1 x, 2-3 y.");
-      prm.declare_entry("Mapping degree",
-                        "1",
-                        Patterns::Integer(1, 10),
-                        "Polynomial degree of curved cells (quadrilaterals "
-                        "and hexahedra of generators with curved "
-                        "boundaries); 1: straight edges.");
-      prm.declare_entry(
-        "Distribution",
-        "automatic",
-        Patterns::Selection("automatic|p4est|fully distributed|shared"),
-        "How the mesh lies on several MPI processes. p4est: each one makes and "
-        "keeps its part only; generated quadrilaterals and hexahedra; polytopes "
-        "other than by the methods none and parents are those of each part by "
-        "itself. fully distributed: each makes the whole mesh and its "
-        "polytopes and keeps those that METIS gives it, by the cost of "
-        "quadrature; the same polytopes as on one process. shared: the same, "
-        "but all keep the mesh. automatic: p4est where polytopes are then the "
-        "same as on one process, shared with curved cells, periodic "
-        "boundaries, distortion or values per cell, otherwise fully distributed; on one process none "
-        "of these. A mesh with fewer cells than processes is an error.");
+      declare_coarse_mesh(prm);
+      declare_refinement(prm);
+      declare_boundaries_and_distribution(prm);
       prm.leave_subsection();
     }
 
@@ -225,130 +244,6 @@ namespace Tessella
 
     namespace
     {
-      // Compares the numbers that a .msh or .vtk file announces with its
-      // contents. deal.II 9.4 checks only some of them, and a truncated file
-      // may end in zeros.
-      void
-      check_complete(const std::string &file_name, const std::string &suffix)
-      {
-        std::ifstream in(file_name, std::ios::binary);
-        in.seekg(0, std::ios::end);
-        const std::streamoff size = in.tellg();
-        AssertThrow(size > 0, ExcMessage("it is empty"));
-        if (suffix == "vtk")
-          {
-            // values of the cell data
-            in.seekg(0);
-            std::string word;
-            std::size_t n = 0;
-            while (in >> word)
-              if (word == "CELL_DATA")
-                in >> n;
-              else if (n > 0 && word == "LOOKUP_TABLE")
-                {
-                  in >> word;
-                  std::size_t k = 0;
-                  double      value;
-                  while (k < n && in >> value)
-                    ++k;
-                  AssertThrow(k == n,
-                              ExcMessage(
-                                "its cell data has " + std::to_string(k) +
-                                " values instead of " + std::to_string(n)));
-                }
-          }
-        if (suffix == "msh")
-          {
-            in.seekg(std::max<std::streamoff>(0, size - 4096));
-            const std::string end((std::istreambuf_iterator<char>(in)),
-                                  std::istreambuf_iterator<char>());
-            const auto        last_end   = end.rfind("$End");
-            const auto        last_begin = end.rfind('$');
-            AssertThrow(last_end != std::string::npos &&
-                          last_begin == last_end &&
-                          end.find_last_not_of(" \t\r\n") != std::string::npos,
-                        ExcMessage("its last section has no end, so the file "
-                                   "seems to be truncated"));
-          }
-      }
-
-      template <int dim>
-      void
-      read_file(const std::string &file_name, Triangulation<dim> &triangulation)
-      {
-        const auto        dot = file_name.rfind('.');
-        const std::string suffix =
-          dot == std::string::npos ? "" : file_name.substr(dot + 1);
-        GridIn<dim> grid_in(triangulation);
-
-        typename GridIn<dim>::Format format = GridIn<dim>::Default;
-        if (suffix == "msh")
-          format = GridIn<dim>::msh;
-        else if (suffix == "vtk")
-          format = GridIn<dim>::vtk;
-        else if (suffix == "vtu")
-          format = GridIn<dim>::vtu;
-        else if (suffix == "unv")
-          format = GridIn<dim>::unv;
-        else if (suffix == "inp" || suffix == "ucd" || suffix == "abq")
-          {
-            // UCD and Abaqus files share the suffix; Abaqus files have lines
-            // "*KEYWORD".
-            std::ifstream in(file_name);
-            std::string   line;
-            format = GridIn<dim>::ucd;
-            for (unsigned int i = 0; i < 50 && std::getline(in, line); ++i)
-              if (!line.empty() && line[0] == '*')
-                format = GridIn<dim>::abaqus;
-          }
-        else if (suffix == "mesh" || suffix == "dbmesh")
-          format = GridIn<dim>::dbmesh;
-        else if (suffix == "dat")
-          format = GridIn<dim>::tecplot;
-        else if (suffix == "e" || suffix == "exo" || suffix == "exodusii")
-          format = GridIn<dim>::exodusii;
-
-        AssertThrow(format != GridIn<dim>::Default,
-                    ExcMessage("The format of the mesh file '" + file_name +
-                               "' is unknown: its name must end in .msh, .vtk, "
-                               ".vtu, .inp, .ucd, .abq, .unv, .mesh, .dat, "
-                               ".e or .exo."));
-        try
-          {
-            check_complete(file_name, suffix);
-            if (format == GridIn<dim>::exodusii)
-              grid_in.read_exodusii(file_name);
-            else
-              {
-                std::ifstream in(file_name);
-                grid_in.read(in, format);
-              }
-            AssertThrow(triangulation.n_active_cells() > 0,
-                        ExcMessage("it has no cells"));
-            for (const auto &cell : triangulation.active_cell_iterators())
-              AssertThrow(cell->measure() > 0. &&
-                            std::isfinite(cell->measure()),
-                          ExcMessage("cell " + std::to_string(cell->index()) +
-                                     " has no volume"));
-          }
-        catch (const std::exception &exception)
-          {
-            std::string reason = error_message(exception);
-            if (dynamic_cast<const ExcIO *>(&exception) != nullptr)
-              reason = "the file ends, or has no number, where one is needed";
-            while (!reason.empty() && reason.back() == '.')
-              reason.pop_back();
-            AssertThrow(false,
-                        ExcMessage(
-                          "The mesh file '" + file_name +
-                          "' cannot be read as a mesh of dimension " +
-                          std::to_string(dim) +
-                          ": it is damaged, incomplete, or has cells that "
-                          "deal.II does not know (" +
-                          reason + ")."));
-          }
-      }
-
       int
       rounded_id(const Expression &expression, const double value)
       {
@@ -526,7 +421,7 @@ namespace Tessella
       if (!files.empty())
         {
           mesh.file = files[std::min<std::size_t>(level, files.size() - 1)];
-          read_file(mesh.file, triangulation);
+          read_mesh_file(mesh.file, triangulation);
         }
       else
         {
@@ -608,49 +503,123 @@ namespace Tessella
 #endif
     }
 
-    template <int dim>
-    Mesh<dim>
-    MeshInput::create(const unsigned int                  level,
-                      std::unique_ptr<Triangulation<dim>> triangulation,
-                      const unsigned int                  levels_together) const
+    namespace
     {
-      AssertIndexRange(level, levels);
-      Mesh<dim> mesh;
-      mesh.triangulation       = std::move(triangulation);
-      Triangulation<dim> &tria = *mesh.triangulation;
+      // Whether the mesh is distributed over all processes by p4est; otherwise
+      // it is a whole mesh on this process.
+      template <int dim>
+      bool
+      is_on_p4est(const Triangulation<dim> &triangulation)
+      {
 #ifdef DEAL_II_WITH_P4EST
-      const auto p4est =
-        dynamic_cast<parallel::distributed::Triangulation<dim> *>(&tria);
-      const auto repartition = [p4est]() {
-        if (p4est != nullptr)
-          p4est->repartition();
-      };
+        return dynamic_cast<const parallel::distributed::Triangulation<dim> *>(
+                 &triangulation) != nullptr;
 #else
-      const void *p4est       = nullptr;
-      const auto  repartition = []() {};
+        (void)triangulation;
+        return false;
 #endif
-      const MPI_Comm communicator =
-        p4est != nullptr ? MPI_COMM_WORLD : MPI_COMM_SELF;
+      }
+
+      // Distributes the cells anew if the mesh is on p4est.
+      template <int dim>
+      void
+      repartition(Triangulation<dim> &triangulation)
+      {
+#ifdef DEAL_II_WITH_P4EST
+        if (auto *p4est =
+              dynamic_cast<parallel::distributed::Triangulation<dim> *>(
+                &triangulation))
+          p4est->repartition();
+#else
+        (void)triangulation;
+#endif
+      }
+
       // Runs work that may throw on one process only and that does not
       // communicate.
-      const auto guard = [&](const std::function<void()> &work) {
-        on_all_processes(communicator, work);
-      };
+      template <int dim>
+      void
+      guard(const Triangulation<dim>    &triangulation,
+            const std::function<void()> &work)
+      {
+        on_all_processes(is_on_p4est(triangulation) ? MPI_COMM_WORLD
+                                                    : MPI_COMM_SELF,
+                         work);
+      }
 
-      const std::vector<std::string>      variables = coordinate_names(dim);
-      const std::map<std::string, double> no_constants =
-        parse_constants("", "");
-      const unsigned int n_refinements =
-        initial_refinements + (sequence ? 0 : level);
-      // All meshes are checked before the first one is used.
-      const bool distributed = p4est != nullptr;
-      guard([&]() { check_memory_of_generated_meshes<dim>(distributed); });
-      const auto check_size = [&](const Triangulation<dim> &coarse) {
+      // Sets the refinement flags of cells where an expression of the centre
+      // and of the diameter is positive, or of a random part of them. Returns
+      // the number of these cells of all processes.
+      template <int dim>
+      double
+      mark_cells(const Expression   &where,
+                 const double        random_fraction,
+                 std::mt19937       &random,
+                 Triangulation<dim> &triangulation)
+      {
+        double n_marked = 0.;
+        for (const auto &cell : triangulation.active_cell_iterators())
+          {
+            if (!cell->is_locally_owned())
+              continue;
+            double x[dim + 1];
+            for (int d = 0; d < dim; ++d)
+              x[d] = cell->center()[d];
+            x[dim] = cell->diameter();
+            if (where.value(x) > 0. &&
+                (random_fraction == 1. ||
+                 random() <
+                   random_fraction * static_cast<double>(std::mt19937::max())))
+              {
+                cell->set_refine_flag();
+                ++n_marked;
+              }
+          }
+        return is_on_p4est(triangulation)
+                 ? Utilities::MPI::sum(n_marked, MPI_COMM_WORLD)
+                 : n_marked;
+      }
+
+      // Text such as "1,234 triangles, 5 quadrilaterals".
+      template <int dim>
+      std::string
+      describe_cells(const Triangulation<dim> &triangulation)
+      {
+        std::map<std::string, std::uint64_t> kinds;
+        if (is_on_p4est(triangulation))
+          kinds[dim == 2 ? "quadrilaterals" : "hexahedra"] =
+            triangulation.n_global_active_cells();
+        else
+          for (const auto &cell : triangulation.active_cell_iterators())
+            {
+              const unsigned int n = cell->n_vertices();
+              ++kinds[dim == 2 ? (n == 3 ? "triangles" : "quadrilaterals")
+                      : n == 4 ? "tetrahedra"
+                      : n == 5 ? "pyramids"
+                      : n == 6 ? "wedges"
+                               : "hexahedra"];
+            }
+        std::string text;
+        for (const auto &kind : kinds)
+          text += (text.empty() ? "" : ", ") + std::to_string(kind.second) +
+                  " " + kind.first;
+        return text;
+      }
+    } // namespace
+
+    template <int dim>
+    void
+    MeshInput::create_cells(const unsigned int level,
+                            const unsigned int n_refinements,
+                            Mesh<dim>         &mesh) const
+    {
+      Triangulation<dim> &tria        = *mesh.triangulation;
+      const bool          distributed = is_on_p4est(tria);
+      const auto          check_size  = [&](const Triangulation<dim> &coarse) {
         check_memory<dim>(coarse.n_active_cells(),
                           last_refinements(),
                           distributed);
       };
-
       if (simplices)
         {
           Triangulation<dim> cubes, flat;
@@ -664,7 +633,7 @@ namespace Tessella
           GridGenerator::flatten_triangulation(cubes, flat);
           GridGenerator::convert_hypercube_to_simplex_mesh(flat, tria);
         }
-      else if (p4est == nullptr)
+      else if (!distributed)
         {
           create_coarse(level, tria, mesh);
           check_size(tria);
@@ -672,7 +641,7 @@ namespace Tessella
       else
         {
           Triangulation<dim> coarse;
-          guard([&]() {
+          guard(tria, [&]() {
             create_coarse(level, coarse, mesh);
             AssertThrow(coarse.all_reference_cells_are_hyper_cube() &&
                           coarse.n_levels() == 1,
@@ -685,73 +654,52 @@ namespace Tessella
           tria.copy_triangulation(coarse);
         }
       mesh.n_coarse_cells = tria.n_cells(0);
+    }
 
-      Expression boundary;
-      if (!boundary_expression.empty())
-        {
-          boundary = Expression("Mesh/Boundary id expression",
-                                boundary_expression,
-                                variables,
-                                no_constants);
-          guard([&]() { set_boundary_ids(boundary, tria); });
-        }
-      set_periodic_boundaries(tria);
-      if (p4est != nullptr)
+    template <int dim>
+    void
+    MeshInput::refine_globally(const unsigned int  n_refinements,
+                               const unsigned int  levels_together,
+                               Triangulation<dim> &tria) const
+    {
+      if (is_on_p4est(tria))
         {
           const unsigned int together =
             local_steps == 0 ? std::min(levels_together, n_refinements) : 0;
-          repartition();
+          repartition(tria);
           for (unsigned int i = 0; i < n_refinements; ++i)
             {
               tria.refine_global(1);
               if (i + together < n_refinements)
-                repartition();
+                repartition(tria);
             }
         }
-      else if (!simplices)
+      else if (!simplices) // which were refined as cubes
         tria.refine_global(n_refinements);
+    }
 
-      // This is done before local refinement, after which hanging nodes would
-      // have to be kept on their edges.
-      if (distortion > 0.)
-        GridTools::distort_random(distortion, tria);
-
-      std::vector<std::string> variables_and_size = variables;
-      variables_and_size.push_back("h");
+    template <int dim>
+    void
+    MeshInput::refine_locally(Triangulation<dim> &tria) const
+    {
+      std::vector<std::string> variables = coordinate_names(dim);
+      variables.push_back("h");
       const Expression where("Mesh/Local refinement expression",
                              local_expression,
-                             variables_and_size,
-                             no_constants);
+                             variables,
+                             parse_constants("", ""));
       std::mt19937     random(1);
       for (unsigned int step = 0; step < local_steps; ++step)
         {
-          double n_marked = 0.;
-          for (const auto &cell : tria.active_cell_iterators())
-            {
-              if (!cell->is_locally_owned())
-                continue;
-              double x[dim + 1];
-              for (int d = 0; d < dim; ++d)
-                x[d] = cell->center()[d];
-              x[dim] = cell->diameter();
-              if (where.value(x) > 0. &&
-                  (random_fraction == 1. ||
-                   random() < random_fraction *
-                                static_cast<double>(std::mt19937::max())))
-                {
-                  cell->set_refine_flag();
-                  ++n_marked;
-                }
-            }
-          if (Utilities::MPI::n_mpi_processes(communicator) > 1)
-            n_marked = Utilities::MPI::sum(n_marked, communicator);
+          const double n_marked =
+            mark_cells(where, random_fraction, random, tria);
           if (n_marked == 0.)
             break;
-          guard([&]() {
+          guard(tria, [&]() {
             Application::check_memory(dim,
                                       tria.n_global_active_cells() +
                                         ((1 << dim) - 1) * n_marked,
-                                      distributed,
+                                      is_on_p4est(tria),
                                       "Mesh/Local refinement steps = " +
                                         std::to_string(local_steps),
                                       "lower Mesh/Local refinement steps");
@@ -759,7 +707,7 @@ namespace Tessella
           try
             {
               tria.execute_coarsening_and_refinement();
-              repartition();
+              repartition(tria);
             }
           catch (const std::exception &exception)
             {
@@ -769,18 +717,56 @@ namespace Tessella
                                      error_message(exception)));
             }
         }
+    }
 
-      guard([&]() {
-        if (!boundary_expression.empty())
-          set_boundary_ids(boundary, tria);
-        if (!material_expression.empty())
-          set_material_ids(Expression("Mesh/Material id expression",
-                                      material_expression,
-                                      variables,
-                                      no_constants),
-                           tria);
+    template <int dim>
+    Mesh<dim>
+    MeshInput::create(const unsigned int                  level,
+                      std::unique_ptr<Triangulation<dim>> triangulation,
+                      const unsigned int                  levels_together) const
+    {
+      AssertIndexRange(level, levels);
+      Mesh<dim> mesh;
+      mesh.triangulation       = std::move(triangulation);
+      Triangulation<dim> &tria = *mesh.triangulation;
+      const unsigned int  n_refinements =
+        initial_refinements + (sequence ? 0 : level);
+      // Reads an expression of the coordinates and sets ids.
+      const auto set_ids =
+        [&](const std::string &name, const std::string &text, const auto &set) {
+          if (!text.empty())
+            set(Expression("Mesh/" + name,
+                           text,
+                           coordinate_names(dim),
+                           parse_constants("", "")),
+                tria);
+        };
+      const auto set_boundaries = [&]() {
+        set_ids("Boundary id expression",
+                boundary_expression,
+                set_boundary_ids<dim>);
+      };
+
+      // All meshes are checked before the first one is used.
+      guard(tria, [&]() {
+        check_memory_of_generated_meshes<dim>(is_on_p4est(tria));
       });
-
+      create_cells(level, n_refinements, mesh);
+      if (!boundary_expression.empty())
+        guard(tria, set_boundaries);
+      set_periodic_boundaries(tria);
+      refine_globally(n_refinements, levels_together, tria);
+      // This is done before local refinement, after which hanging nodes would
+      // have to be kept on their edges.
+      if (distortion > 0.)
+        GridTools::distort_random(distortion, tria);
+      refine_locally(tria);
+      guard(tria, [&]() {
+        set_boundaries();
+        set_ids("Material id expression",
+                material_expression,
+                set_material_ids<dim>);
+      });
       if (mapping_degree > 1)
         {
           AssertThrow(tria.all_reference_cells_are_hyper_cube(),
@@ -789,118 +775,31 @@ namespace Tessella
                                  "to 1 for this mesh."));
           mesh.mapping = std::make_unique<MappingQ<dim>>(mapping_degree);
         }
-
-      std::map<std::string, std::uint64_t> kinds;
-      if (p4est != nullptr)
-        kinds[dim == 2 ? "quadrilaterals" : "hexahedra"] =
-          tria.n_global_active_cells();
-      else
-        for (const auto &cell : tria.active_cell_iterators())
-          {
-            const unsigned int n = cell->n_vertices();
-            ++kinds[dim == 2 ? (n == 3 ? "triangles" : "quadrilaterals")
-                    : n == 4 ? "tetrahedra"
-                    : n == 5 ? "pyramids"
-                    : n == 6 ? "wedges"
-                             : "hexahedra"];
-          }
-      for (const auto &kind : kinds)
-        mesh.description += (mesh.description.empty() ? "" : ", ") +
-                            std::to_string(kind.second) + " " + kind.first;
+      mesh.description = describe_cells(tria);
       return mesh;
     }
 
-    std::vector<unsigned int>
-    read_vtk_cell_data(const int          dim,
-                       const std::string &file_name,
-                       const std::string &field)
+    template <int dim>
+    void
+    check_boundary_ids(const Triangulation<dim>           &triangulation,
+                       const std::set<types::boundary_id> &ids,
+                       const std::string                  &before,
+                       const std::string                  &after)
     {
-      std::ifstream in(file_name);
-      const auto require = [&](const bool condition, const std::string &what) {
-        AssertThrow(condition,
-                    ExcMessage("The cell data field '" + field +
-                               "' cannot be read from '" + file_name +
-                               "': " + what + "."));
-      };
-      require(bool(in), "the file cannot be opened");
-
-      std::vector<int>    types;
-      std::vector<double> values;
-      std::string         word, header;
-      std::getline(in, header);
-      require(header.compare(0, 5, "# vtk") == 0,
-              "it is no legacy .vtk file (write it as ASCII .vtk)");
-      std::size_t n_data     = 0;
-      const auto  read_array = [&](const std::size_t n) {
-        values.resize(n);
-        for (double &v : values)
-          in >> v;
-        require(bool(in), "it has too few values");
-      };
-      while (values.empty() && in >> word)
-        if (word == "BINARY")
-          require(false, "the file is binary; write it as ASCII");
-        else if (word == "CELL_TYPES")
-          {
-            std::size_t n = 0;
-            in >> n;
-            types.resize(in ? n : 0);
-            for (int &t : types)
-              in >> t;
-            require(bool(in), "the list of cell types is incomplete");
-          }
-        else if (word == "CELL_DATA")
-          in >> n_data;
-        else if (n_data > 0 && word == "SCALARS")
-          {
-            std::string name, type, line;
-            in >> name >> type;
-            std::getline(in, line);
-            in >> word >> line; // LOOKUP_TABLE name
-            if (name == field)
-              read_array(n_data);
-          }
-        else if (n_data > 0 && word == "FIELD")
-          {
-            std::size_t n_arrays = 0;
-            in >> word >> n_arrays;
-            for (std::size_t i = 0; i < n_arrays && values.empty(); ++i)
-              {
-                std::string name, type;
-                std::size_t n_components = 0, n = 0;
-                in >> name >> n_components >> n >> type;
-                require(bool(in), "the file is incomplete");
-                if (name == field)
-                  {
-                    require(n_components == 1 && n == n_data,
-                            "it is no scalar per cell");
-                    read_array(n);
-                  }
-                else
-                  for (std::size_t k = 0; k < n * n_components; ++k)
-                    in >> word;
-              }
-          }
-      require(!values.empty(), "the file has no such field");
-      require(types.size() == values.size(),
-              "it has not one value for every cell");
-
-      // Cells of lower dimension carry boundary ids; deal.II does not count
-      // them as cells.
-      std::vector<unsigned int> ids;
-      for (std::size_t i = 0; i < types.size(); ++i)
+      std::set<types::boundary_id> present;
+      std::string                  names;
+      for (const types::boundary_id id : triangulation.get_boundary_ids())
         {
-          const int t = types[i];
-          if (dim == 2 ? (t == 5 || t == 8 || t == 9) : (t >= 10 && t <= 14))
-            {
-              require(values[i] >= 0. && values[i] == std::floor(values[i]) &&
-                        values[i] < std::numeric_limits<unsigned int>::max(),
-                      "the value " + std::to_string(values[i]) +
-                        " is no integer from 0");
-              ids.push_back(static_cast<unsigned int>(values[i]));
-            }
+          present.insert(id);
+          names += (names.empty() ? "" : ", ") + std::to_string(id);
         }
-      return ids;
+      for (const types::boundary_id id : ids)
+        AssertThrow(present.count(id) > 0,
+                    ExcMessage(before + " the id " + std::to_string(id) +
+                               (after.empty()
+                                  ? ", but the mesh has the boundary ids " +
+                                      names + " only."
+                                  : after)));
     }
 
     template Mesh<2>
@@ -915,5 +814,15 @@ namespace Tessella
     MeshInput::set_periodic_boundaries(Triangulation<2> &) const;
     template void
     MeshInput::set_periodic_boundaries(Triangulation<3> &) const;
+    template void
+    check_boundary_ids(const Triangulation<2> &,
+                       const std::set<types::boundary_id> &,
+                       const std::string &,
+                       const std::string &);
+    template void
+    check_boundary_ids(const Triangulation<3> &,
+                       const std::set<types::boundary_id> &,
+                       const std::string &,
+                       const std::string &);
   } // namespace Application
 } // namespace Tessella

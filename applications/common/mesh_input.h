@@ -9,6 +9,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -126,6 +127,20 @@ namespace Tessella
       create_coarse(const unsigned int          level,
                     dealii::Triangulation<dim> &triangulation,
                     Mesh<dim>                  &mesh) const;
+      /// Creates the cells of level 0, or refined simplices.
+      template <int dim>
+      void
+      create_cells(const unsigned int level,
+                   const unsigned int n_refinements,
+                   Mesh<dim>         &mesh) const;
+      template <int dim>
+      void
+      refine_globally(const unsigned int          n_refinements,
+                      const unsigned int          levels_together,
+                      dealii::Triangulation<dim> &triangulation) const;
+      template <int dim>
+      void
+      refine_locally(dealii::Triangulation<dim> &triangulation) const;
 
       unsigned int             present_dimension = 2;
       std::string              parameter_file;
@@ -145,15 +160,16 @@ namespace Tessella
       unsigned int mapping_degree = 1;
     };
 
-    /**
-     * Reads one integer per cell of dimension @p dim from the cell data @p
-     * field of a legacy ASCII .vtk file, in the order of the cells in the file,
-     * which is the order in which deal.II numbers them.
-     */
-    std::vector<unsigned int>
-    read_vtk_cell_data(const int          dim,
-                       const std::string &file_name,
-                       const std::string &field);
+    /// Throws if the mesh does not have one of the boundary ids @p ids, for
+    /// which the parameter file sets something. The message consists of @p
+    /// before, the id, and @p after, which by default is a list of the ids that
+    /// the mesh has.
+    template <int dim>
+    void
+    check_boundary_ids(const dealii::Triangulation<dim> &triangulation,
+                       const std::set<dealii::types::boundary_id> &ids,
+                       const std::string                          &before,
+                       const std::string                          &after = "");
   } // namespace Application
 } // namespace Tessella
 

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <iostream>
 #include <new>
 #include <pthread.h>
@@ -449,6 +450,14 @@ namespace Tessella
       std::ostringstream text;
       text << number;
       return text.str();
+    }
+
+    std::string
+    scientific_text(const double number, const unsigned int digits)
+    {
+      std::ostringstream stream;
+      stream << std::scientific << std::setprecision(digits) << number;
+      return stream.str();
     }
 
     bool

@@ -91,6 +91,10 @@ namespace Tessella
     std::string
     short_text(const double number);
 
+    /// Text of a number in scientific notation.
+    std::string
+    scientific_text(const double number, const unsigned int digits = 2);
+
     /// Whether this is the first MPI process, or the only one.
     bool
     is_first_process();

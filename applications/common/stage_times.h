@@ -2,6 +2,8 @@
 #ifndef tessella_applications_common_stage_times_h
 #define tessella_applications_common_stage_times_h
 
+#include <deal.II/base/timer.h>
+
 #include <chrono>
 #include <ostream>
 #include <string>
@@ -11,6 +13,16 @@ namespace Tessella
 {
   namespace Application
   {
+    /// Returns the wall time in seconds since the timer was started, and starts
+    /// it again.
+    inline double
+    lap(dealii::Timer &timer)
+    {
+      const double seconds = timer.wall_time();
+      timer.restart();
+      return seconds;
+    }
+
     /**
      * Wall times of the stages of a program on this process. Exactly one stage
      * runs at any time, so that the sum of all times is the time since

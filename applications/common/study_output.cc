@@ -8,6 +8,8 @@
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/svg.h>
 
+#include <cmath>
+
 #include "program.h"
 #include "table_plot.h"
 
@@ -17,17 +19,20 @@ namespace Tessella
   {
     using namespace dealii;
 
-    std::string
-    describe_execution(const AssemblyReport &report, const std::string &solver)
+    void
+    print_execution(const OutputInput    &output,
+                    const AssemblyReport &report,
+                    const std::string    &solver)
     {
       const unsigned int n = Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
-      return "Backend " + name(report.backend) + ", instruction set " +
-             name(report.instruction_set) + ", " +
-             std::to_string(report.n_threads) +
-             (report.n_threads == 1 ? " thread" : " threads") +
-             (n > 1 ? " of each of " + std::to_string(n) + " processes" : "") +
-             "; coefficients " + report.coefficients + "; solver " + solver +
-             ".";
+      output.print_machine(
+        "Backend " + name(report.backend) + ", instruction set " +
+        name(report.instruction_set) + ", " + std::to_string(report.n_threads) +
+        (report.n_threads == 1 ? " thread" : " threads") +
+        (n > 1 ? " of each of " + std::to_string(n) + " processes" : "") +
+        "; coefficients " + report.coefficients + "; solver " + solver + ".");
+      for (const std::string &line : describe_devices(report))
+        output.print_machine(line);
     }
 
 
@@ -53,6 +58,71 @@ namespace Tessella
 
 
 
+    void
+    check_error(const double error)
+    {
+      AssertThrow(std::isfinite(error),
+                  ExcMessage("The error against Equation/Exact solution is not "
+                             "finite: the expression or its gradient is not "
+                             "finite somewhere in the domain."));
+    }
+
+
+
+    void
+    set_errors(StudyRow &row, const VectorTools::ErrorNorms &errors)
+    {
+      row.error[StudyRow::L2] = errors.L2;
+      row.error[StudyRow::H1] = errors.H1_seminorm;
+      row.error[StudyRow::dG] = errors.dG;
+      for (const double error : row.error)
+        check_error(error);
+    }
+
+
+
+    template <int dim>
+    void
+    write_solution(const OutputInput                   &output,
+                   const AgglomerationHandler<dim>     &handler,
+                   const TrilinosWrappers::MPI::Vector &solution,
+                   const std::string                   &ending,
+                   const Vector<double>                *indicators)
+    {
+      if (!output.write_solution)
+        return;
+      PolytopicDataOut<dim> data_out(handler);
+      data_out.add_data_vector(solution, "solution");
+      if (indicators != nullptr)
+        data_out.add_polytope_data(*indicators, "indicator");
+      data_out.build_patches();
+      data_out.write_vtu_file(output.file(ending));
+    }
+
+
+
+    template <int dim>
+    void
+    write_drawing(const OutputInput               &output,
+                  const AgglomerationHandler<dim> &handler,
+                  const std::string               &ending,
+                  const std::string               &what,
+                  const unsigned int               n_cells,
+                  const bool                       color_by_degree)
+    {
+      if (!output.write_svg ||
+          Utilities::MPI::n_mpi_processes(handler.get_communicator()) > 1)
+        return;
+      MeshSvgFlags flags;
+      flags.title = output.name + ", " + what + ": " +
+                    std::to_string(handler.n_polytopes()) + " polytopes";
+      flags.color_by_degree = color_by_degree;
+      flags.fine_cells      = n_cells <= 20000;
+      write_mesh_svg(handler, output.file(ending), flags);
+    }
+
+
+
     template <int dim>
     void
     write_fields(const OutputInput                   &output,
@@ -65,28 +135,23 @@ namespace Tessella
     {
       if (!output.fields_of_level(row.level, n_levels))
         return;
-      const std::string level = "-" + std::to_string(row.level);
-      const std::string run   = level + "-p" + std::to_string(row.degree);
-      if (output.write_solution())
-        {
-          PolytopicDataOut<dim> data_out(handler);
-          data_out.add_data_vector(solution, "solution");
-          data_out.build_patches();
-          data_out.write_vtu_file(output.file(run + "-solution.vtu"));
-        }
-      if (output.write_polytopes() && draw_polytopes)
+      const std::string number = std::to_string(row.level),
+                        level  = "-" + number;
+      write_solution(output,
+                     handler,
+                     solution,
+                     level + "-p" + std::to_string(row.degree) +
+                       "-solution.vtu");
+      if (!draw_polytopes)
+        return;
+      if (output.write_polytopes)
         write_polytopes_vtu(handler, output.file(level + "-polytopes.vtu"));
-      // The drawing needs the whole mesh on one process.
-      if (output.write_svg() && draw_polytopes &&
-          Utilities::MPI::n_mpi_processes(handler.get_communicator()) == 1)
-        {
-          MeshSvgFlags flags;
-          flags.title = output.name() + ", level " + std::to_string(row.level) +
-                        ": " + std::to_string(row.n_polytopes) + " polytopes";
-          flags.color_by_degree = color_by_degree;
-          flags.fine_cells      = row.n_cells <= 20000;
-          write_mesh_svg(handler, output.file(level + "-mesh.svg"), flags);
-        }
+      write_drawing(output,
+                    handler,
+                    level + "-mesh.svg",
+                    "level " + number,
+                    row.n_cells,
+                    color_by_degree);
     }
 
 
@@ -96,60 +161,53 @@ namespace Tessella
                  const StudyTable  &table,
                  const bool         plot)
     {
-      table.print(screen(), output.print_times());
-      const auto written = [&](const std::string &suffix) {
-        output.print("Wrote " + output.file(suffix) + ".");
-      };
-      if (output.write_text())
-        {
-          write_file(output.file(".txt"),
-                     [&](std::ostream &out) { table.print(out, true); });
-          written(".txt");
-        }
-      if (output.write_csv())
-        {
-          write_file(output.file(".csv"),
-                     [&](std::ostream &out) { table.write_csv(out); });
-          written(".csv");
-        }
-      if (output.write_latex())
+      table.print(screen(), output.print_times);
+      output.write_table(table, true);
+      if (output.write_latex)
         {
           write_file(output.file(".tex"), [&](std::ostream &out) {
-            table.write_latex(out, output.name());
+            table.write_latex(out, output.name);
           });
-          written(".tex");
+          output.print_written(".tex");
         }
-      if (output.write_svg() && plot)
+      if (output.write_svg && plot)
         {
           PlotFlags flags;
-          flags.title              = output.name();
+          flags.title              = output.name;
           const auto        curves = table.curves(flags);
           const std::string file   = output.file("-convergence.svg");
           on_all_processes(MPI_COMM_WORLD, [&]() {
             if (is_first_process())
               write_plot_svg(curves, file, flags);
           });
-          written("-convergence.svg");
+          output.print_written("-convergence.svg");
         }
     }
 
 
 
-    template void
-    write_fields(const OutputInput &,
-                 const AgglomerationHandler<2> &,
-                 const TrilinosWrappers::MPI::Vector &,
-                 const StudyRow &,
-                 const unsigned int,
-                 const bool,
-                 const bool);
-    template void
-    write_fields(const OutputInput &,
-                 const AgglomerationHandler<3> &,
-                 const TrilinosWrappers::MPI::Vector &,
-                 const StudyRow &,
-                 const unsigned int,
-                 const bool,
-                 const bool);
+#define INSTANTIATE(dim)                                              \
+  template void write_solution(const OutputInput &,                   \
+                               const AgglomerationHandler<dim> &,     \
+                               const TrilinosWrappers::MPI::Vector &, \
+                               const std::string &,                   \
+                               const Vector<double> *);               \
+  template void write_drawing(const OutputInput &,                    \
+                              const AgglomerationHandler<dim> &,      \
+                              const std::string &,                    \
+                              const std::string &,                    \
+                              const unsigned int,                     \
+                              const bool);                            \
+  template void write_fields(const OutputInput &,                     \
+                             const AgglomerationHandler<dim> &,       \
+                             const TrilinosWrappers::MPI::Vector &,   \
+                             const StudyRow &,                        \
+                             const unsigned int,                      \
+                             const bool,                              \
+                             const bool)
+
+    INSTANTIATE(2);
+    INSTANTIATE(3);
+#undef INSTANTIATE
   } // namespace Application
 } // namespace Tessella

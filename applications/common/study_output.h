@@ -6,6 +6,7 @@
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/numerics/vector_tools.h>
 
 #include <string>
 #include <vector>
@@ -16,15 +17,48 @@ namespace Tessella
 {
   namespace Application
   {
-    /// Returns text such as "Backend host, instruction set avx512, 2 threads;
-    /// coefficients constant; solver direct."
-    std::string
-    describe_execution(const AssemblyReport &report, const std::string &solver);
+    /// Prints a line such as "Backend host, instruction set avx512, 2 threads;
+    /// coefficients constant; solver direct." and lines about the CUDA devices
+    /// of several processes. Collective.
+    void
+    print_execution(const OutputInput    &output,
+                    const AssemblyReport &report,
+                    const std::string    &solver);
 
     /// Returns one line for each process, about its CUDA device. Empty if there
     /// is only one process, or if no device was chosen. Collective.
     std::vector<std::string>
     describe_devices(const AssemblyReport &report);
+
+    /// Throws if an error against the exact solution is not finite.
+    void
+    check_error(const double error);
+
+    /// Sets the errors of @p row, after a check that they are finite.
+    void
+    set_errors(StudyRow &row, const VectorTools::ErrorNorms &errors);
+
+    /// Writes a solution, and data of polytopes if there are any, to the VTU
+    /// file with suffix @p ending, if section "Output" asks for solutions.
+    template <int dim>
+    void
+    write_solution(const OutputInput                           &output,
+                   const AgglomerationHandler<dim>             &handler,
+                   const dealii::TrilinosWrappers::MPI::Vector &solution,
+                   const std::string                           &ending,
+                   const dealii::Vector<double> *indicators = nullptr);
+
+    /// Draws the mesh to the file with suffix @p ending, if section "Output"
+    /// asks for drawings and the whole mesh is on one process. The title is @p
+    /// what, such as "level 2", with the number of polytopes.
+    template <int dim>
+    void
+    write_drawing(const OutputInput               &output,
+                  const AgglomerationHandler<dim> &handler,
+                  const std::string               &ending,
+                  const std::string               &what,
+                  const unsigned int               n_cells,
+                  const bool                       color_by_degree);
 
     /// Writes solution and polytopes of a row, as far as section "Output" asks
     /// for them.

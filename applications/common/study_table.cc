@@ -32,14 +32,6 @@ namespace Tessella
                                          "output"};
 
       std::string
-      scientific(const double number, const int digits)
-      {
-        std::ostringstream stream;
-        stream << std::scientific << std::setprecision(digits) << number;
-        return stream.str();
-      }
-
-      std::string
       fixed(const double number, const int digits)
       {
         if (!std::isfinite(number))
@@ -72,7 +64,7 @@ namespace Tessella
       if (row.n_iterations > 0)
         line += ", " + std::to_string(row.n_iterations) + " iterations";
       if (with_errors)
-        line += ", L2 error " + scientific(row.error[StudyRow::L2], 2);
+        line += ", L2 error " + scientific_text(row.error[StudyRow::L2], 2);
       return line;
     }
 
@@ -174,7 +166,7 @@ namespace Tessella
               if (with_errors)
                 for (unsigned int n = 0; n < StudyRow::n_norms; ++n)
                   {
-                    line.push_back(scientific(row.error[n], 3));
+                    line.push_back(scientific_text(row.error[n], 3));
                     line.push_back(
                       fixed(rate(group, i, static_cast<StudyRow::Norm>(n)), 2));
                   }
@@ -225,11 +217,11 @@ namespace Tessella
                 {
                   const double r =
                     rate(group, i, static_cast<StudyRow::Norm>(n));
-                  out << ',' << scientific(row.error[n], 8) << ','
+                  out << ',' << scientific_text(row.error[n], 8) << ','
                       << (std::isfinite(r) ? fixed(r, 4) : "");
                 }
             for (const double time : row.times)
-              out << ',' << scientific(time, 4);
+              out << ',' << scientific_text(time, 4);
             out << '\n';
           }
     }
@@ -261,7 +253,7 @@ namespace Tessella
               if (with_errors)
                 for (unsigned int n = 0; n < StudyRow::n_norms; ++n)
                   {
-                    const std::string number = scientific(row.error[n], 3);
+                    const std::string number = scientific_text(row.error[n], 3);
                     const auto        e      = number.find('e');
                     const double      r =
                       rate(group, i, static_cast<StudyRow::Norm>(n));
@@ -362,29 +354,23 @@ namespace Tessella
                                   const std::string &parameter_file)
     {
       prm.enter_subsection("Output");
-      directory    = prm.get("Directory");
-      present_name = prm.get("Name");
-      text         = prm.get_bool("Text");
-      csv          = prm.get_bool("CSV");
-      latex        = prm.get_bool("LaTeX");
-      solution     = prm.get_bool("Solution");
-      polytopes    = prm.get_bool("Polytopes");
-      svg          = prm.get_bool("SVG");
-      levels       = prm.get("Levels");
-      times        = prm.get_bool("Times");
+      directory       = prm.get("Directory");
+      name            = prm.get("Name");
+      write_text      = prm.get_bool("Text");
+      write_csv       = prm.get_bool("CSV");
+      write_latex     = prm.get_bool("LaTeX");
+      write_solution  = prm.get_bool("Solution");
+      write_polytopes = prm.get_bool("Polytopes");
+      write_svg       = prm.get_bool("SVG");
+      levels          = prm.get("Levels");
+      print_times     = prm.get_bool("Times");
       prm.leave_subsection();
-      if (present_name.empty())
-        present_name = std::filesystem::path(parameter_file).stem().string();
-      AssertThrow(present_name.find('/') == std::string::npos,
+      if (name.empty())
+        name = std::filesystem::path(parameter_file).stem().string();
+      AssertThrow(name.find('/') == std::string::npos,
                   ExcMessage("Output/Name must not contain '/': folders belong "
                              "into Output/Directory."));
       check_folder("Output/Directory", directory);
-    }
-
-    const std::string &
-    OutputInput::name() const
-    {
-      return present_name;
     }
 
     std::string
@@ -397,7 +383,7 @@ namespace Tessella
                   ExcMessage("The folder '" + directory +
                              "' (Output/Directory) cannot be made: " +
                              error.message() + "."));
-      return (folder / (present_name + ending)).string();
+      return (folder / (name + ending)).string();
     }
 
     bool
@@ -407,48 +393,6 @@ namespace Tessella
       return levels == "all" || (levels == "last" && level + 1 == n_levels);
     }
 
-    bool
-    OutputInput::write_text() const
-    {
-      return text;
-    }
-
-    bool
-    OutputInput::write_csv() const
-    {
-      return csv;
-    }
-
-    bool
-    OutputInput::write_latex() const
-    {
-      return latex;
-    }
-
-    bool
-    OutputInput::write_solution() const
-    {
-      return solution;
-    }
-
-    bool
-    OutputInput::write_polytopes() const
-    {
-      return polytopes;
-    }
-
-    bool
-    OutputInput::write_svg() const
-    {
-      return svg;
-    }
-
-    bool
-    OutputInput::print_times() const
-    {
-      return times;
-    }
-
     void
     OutputInput::print(const std::string &line) const
     {
@@ -456,9 +400,15 @@ namespace Tessella
     }
 
     void
+    OutputInput::print_written(const std::string &ending) const
+    {
+      print("Wrote " + file(ending) + ".");
+    }
+
+    void
     OutputInput::print_machine(const std::string &line) const
     {
-      if (times)
+      if (print_times)
         print(line);
     }
   } // namespace Application

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "program.h"
 #include "table_plot.h"
 
 namespace Tessella
@@ -65,7 +66,7 @@ namespace Tessella
 
       /// Prints tables of errors and, if @p with_times, tables of times.
       void
-      print(std::ostream &out, const bool with_times) const;
+      print(std::ostream &out, const bool with_times = true) const;
       /// Writes all rows with all columns, with a header in the first line.
       void
       write_csv(std::ostream &out) const;
@@ -106,9 +107,6 @@ namespace Tessella
       parse_parameters(dealii::ParameterHandler &prm,
                        const std::string        &parameter_file);
 
-      /// Common stem of the names of all files, without folder and suffix.
-      const std::string &
-      name() const;
       /// Path of the file with suffix @p ending; creates its folder.
       std::string
       file(const std::string &ending) const;
@@ -116,21 +114,6 @@ namespace Tessella
       bool
       fields_of_level(const unsigned int level,
                       const unsigned int n_levels) const;
-      bool
-      write_text() const;
-      bool
-      write_csv() const;
-      bool
-      write_latex() const;
-      bool
-      write_solution() const;
-      bool
-      write_polytopes() const;
-      bool
-      write_svg() const;
-      bool
-      print_times() const;
-
       /// Prints a line on the screen.
       void
       print(const std::string &line) const;
@@ -139,10 +122,35 @@ namespace Tessella
       void
       print_machine(const std::string &line) const;
 
+      /// Writes NAME.txt and NAME.csv of a table, as far as the section asks
+      /// for them. If @p announce, also prints their names.
+      template <typename TableType>
+      void
+      write_table(const TableType &table, const bool announce = false) const
+      {
+        const auto write = [&](const std::string &suffix, const auto &content) {
+          write_file(file(suffix), content);
+          if (announce)
+            print_written(suffix);
+        };
+        if (write_text)
+          write(".txt", [&](std::ostream &out) { table.print(out); });
+        if (write_csv)
+          write(".csv", [&](std::ostream &out) { table.write_csv(out); });
+      }
+      /// Says that the file with suffix @p ending was written.
+      void
+      print_written(const std::string &ending) const;
+
+      /// Common stem of the names of all files, without folder and suffix.
+      std::string name;
+      /// What is written.
+      bool write_text = true, write_csv = true, write_latex = true,
+           write_solution = true, write_polytopes = true, write_svg = true;
+      bool print_times = true;
+
     private:
-      std::string directory, present_name, levels;
-      bool        text = true, csv = true, latex = true, solution = true,
-           polytopes = true, svg = true, times = true;
+      std::string directory, levels;
     };
   } // namespace Application
 } // namespace Tessella

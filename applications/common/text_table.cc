@@ -8,6 +8,8 @@
 #include <iomanip>
 #include <sstream>
 
+#include "program.h"
+
 namespace Tessella
 {
   namespace Application
@@ -58,6 +60,12 @@ namespace Tessella
                 std::clamp(static_cast<int>(digits) - 1 - order, 0, 12))
            << value;
       add(column, text.str());
+    }
+
+    void
+    TextTable::add_scientific(const std::string &column, const double value)
+    {
+      add(column, std::isfinite(value) ? scientific_text(value) : "");
     }
 
     bool

@@ -33,6 +33,11 @@ namespace Tessella
           const double       value,
           const unsigned int digits = 3);
 
+      /// Prints in scientific notation; the entry is empty if @p value is not
+      /// finite.
+      void
+      add_scientific(const std::string &column, const double value);
+
       bool
       empty() const;
 

@@ -223,87 +223,152 @@ namespace Tessella
 
 
 
-    template <int dim>
-    bool
-    QuasilinearForm<dim>::make_functor(RunTimeFunctor<dim> &functor) const
+    namespace
     {
-      reason.clear();
-      const bool is_newton = linearisation == newton;
-      const auto add = [&](const std::string                          &name,
-                           const std::shared_ptr<const Function<dim>> &function,
-                           const unsigned int component = 0) {
-        const auto *code = dynamic_cast<const DeviceFunction *>(function.get());
-        if (code == nullptr)
-          {
-            std::string words = name;
-            std::replace(words.begin(), words.end(), '_', ' ');
-            reason = "the " + words + " is a function without device code";
-            return;
-          }
-        functor.functions.push_back(
-          {name, code->device_code(component), code->origin(component)});
-      };
-      const std::string  n = std::to_string(dim);
-      std::ostringstream text;
-      text.imbue(std::locale::classic());
-      functor.functions.push_back(
-        problem.diffusion.device_function("diffusion_value", false));
-      // Generated code with the checks of the library, and with an additional
-      // check of the derivative.
-      text << "struct Coefficients\n{\n"
-              "  static constexpr int n_fields = 1;\n"
-              "  using Checked = internal::PointwiseCoefficients<"
-           << n
-           << ", Coefficients>;\n"
-              "  __device__ double diffusion(const Point &p) const\n"
-              "  { return diffusion_value(p); }\n"
-              "  __device__ double penalty_diffusion(const Point &) const\n"
-              "  { return 1.; }\n";
-      if (is_newton)
+      /// Writes the code of the functor: the checks of the library, and an
+      /// additional check of the derivative. Collects the functions of points
+      /// that the code calls.
+      template <int dim>
+      class FunctorWriter
+      {
+      public:
+        FunctorWriter(const QuasilinearProblem<dim> &problem,
+                      const bool                     is_newton,
+                      const double                   theta,
+                      RunTimeFunctor<dim>           &functor)
+          : problem(problem)
+          , is_newton(is_newton)
+          , theta(theta)
+          , functor(functor)
+        {
+          text.imbue(std::locale::classic());
+        }
+
+        /// Returns why there is no code; empty if there is.
+        std::string
+        write()
         {
           functor.functions.push_back(
-            problem.diffusion.device_function("diffusion_derivative", true));
-          text << "  __device__ PointVector<" << n
-               << "> beta(const Point &p) const\n  {\n"
-                  "    const double da = diffusion_derivative(p);\n"
-                  "    PointVector<"
-               << n << "> result;\n    for (int d = 0; d < " << n
-               << "; ++d)\n      result[d] = da * p.gradient[0][d];\n"
-                  "    return result;\n  }\n";
+            problem.diffusion.device_function("diffusion_value", false));
+          write_volume_terms();
+          write_side();
+          write_interior_facet();
+          write_boundary_facet();
+          text << "};\n";
+          functor.text = text.str();
+          return reason;
         }
-      if (problem.source != nullptr)
+
+      private:
+        void
+        add(const std::string                          &name,
+            const std::shared_ptr<const Function<dim>> &function,
+            const unsigned int                          component = 0)
         {
-          add("source_term", problem.source);
-          text << "  __device__ double source(const Point &p) const\n"
-                  "  { return source_term(p); }\n";
+          const auto *code =
+            dynamic_cast<const DeviceFunction *>(function.get());
+          if (code == nullptr)
+            {
+              std::string words = name;
+              std::replace(words.begin(), words.end(), '_', ' ');
+              reason = "the " + words + " is a function without device code";
+              return;
+            }
+          functor.functions.push_back(
+            {name, code->device_code(component), code->origin(component)});
         }
-      text << "  __device__ QuasilinearTerms::Side\n"
-              "  side(const Point &p, CoefficientError &error) const\n  {\n"
-              "    QuasilinearTerms::Side s = {p.value[0], 0., 0., 0.};\n"
-              "    for (int d = 0; d < "
-           << n
-           << "; ++d)\n"
-              "      s.normal_derivative += p.gradient[0][d] * p.normal[d];\n"
-              "    Checked::diffusion(*this, p, &s.a, error);\n";
-      if (is_newton)
-        text << "    s.derivative = Checked::checked(diffusion_derivative(p),\n"
-                "      CoefficientError::beta, p, error);\n";
-      text << "    return s;\n  }\n"
-              "  __device__ void interior_facet(const Point &own,\n"
-              "    const Point &neighbor, const double sigma,\n"
-              "    InteriorFacetTerms<"
-           << n
-           << "> &terms, CoefficientError &error) const\n  {\n"
-              "    QuasilinearTerms::interior(side(own, error),\n"
-              "      side(neighbor, error), own.normal, sigma, "
-           << std::hexfloat << theta << std::defaultfloat
-           << ", terms);\n  }\n"
-              "  __device__ void boundary_facet(const Point &p,\n"
-              "    const double sigma, BoundaryFacetTerms<"
-           << n
-           << "> &terms,\n"
-              "    CoefficientError &error) const\n  {\n    double g = 0.;\n";
-      if (!problem.neumann_ids.empty())
+
+        void
+        write_volume_terms()
+        {
+          text << "struct Coefficients\n{\n"
+                  "  static constexpr int n_fields = 1;\n"
+                  "  using Checked = internal::PointwiseCoefficients<"
+               << dim
+               << ", Coefficients>;\n"
+                  "  __device__ double diffusion(const Point &p) const\n"
+                  "  { return diffusion_value(p); }\n"
+                  "  __device__ double penalty_diffusion(const Point &) const\n"
+                  "  { return 1.; }\n";
+          if (is_newton)
+            {
+              functor.functions.push_back(
+                problem.diffusion.device_function("diffusion_derivative",
+                                                  true));
+              text << "  __device__ PointVector<" << dim
+                   << "> beta(const Point &p) const\n  {\n"
+                      "    const double da = diffusion_derivative(p);\n"
+                      "    PointVector<"
+                   << dim << "> result;\n    for (int d = 0; d < " << dim
+                   << "; ++d)\n      result[d] = da * p.gradient[0][d];\n"
+                      "    return result;\n  }\n";
+            }
+          if (problem.source != nullptr)
+            {
+              add("source_term", problem.source);
+              text << "  __device__ double source(const Point &p) const\n"
+                      "  { return source_term(p); }\n";
+            }
+        }
+
+        void
+        write_side()
+        {
+          text
+            << "  __device__ QuasilinearTerms::Side\n"
+               "  side(const Point &p, CoefficientError &error) const\n  {\n"
+               "    QuasilinearTerms::Side s = {p.value[0], 0., 0., 0.};\n"
+               "    for (int d = 0; d < "
+            << dim
+            << "; ++d)\n"
+               "      s.normal_derivative += p.gradient[0][d] * p.normal[d];\n"
+               "    Checked::diffusion(*this, p, &s.a, error);\n";
+          if (is_newton)
+            text
+              << "    s.derivative = Checked::checked(diffusion_derivative(p),\n"
+                 "      CoefficientError::beta, p, error);\n";
+          text << "    return s;\n  }\n";
+        }
+
+        void
+        write_interior_facet()
+        {
+          text << "  __device__ void interior_facet(const Point &own,\n"
+                  "    const Point &neighbor, const double sigma,\n"
+                  "    InteriorFacetTerms<"
+               << dim
+               << "> &terms, CoefficientError &error) const\n  {\n"
+                  "    QuasilinearTerms::interior(side(own, error),\n"
+                  "      side(neighbor, error), own.normal, sigma, "
+               << std::hexfloat << theta << std::defaultfloat
+               << ", terms);\n  }\n";
+        }
+
+        void
+        write_boundary_facet()
+        {
+          text
+            << "  __device__ void boundary_facet(const Point &p,\n"
+               "    const double sigma, BoundaryFacetTerms<"
+            << dim
+            << "> &terms,\n"
+               "    CoefficientError &error) const\n  {\n    double g = 0.;\n";
+          if (!problem.neumann_ids.empty())
+            write_neumann_part();
+          if (problem.dirichlet != nullptr)
+            {
+              add("dirichlet_value", problem.dirichlet);
+              text << "    g = Checked::checked(dirichlet_value(p),\n"
+                      "      CoefficientError::boundary_value, p, error);\n";
+            }
+          text << "    Point q = p;\n    q.value[0] = g;\n    double a;\n"
+                  "    Checked::diffusion(*this, q, &a, error);\n"
+                  "    QuasilinearTerms::dirichlet(a, g, p.normal, sigma, "
+               << std::hexfloat << theta << ", terms);\n  }\n";
+        }
+
+        void
+        write_neumann_part()
         {
           text << "    switch (p.boundary_id)\n    {\n";
           for (const types::boundary_id id : problem.neumann_ids)
@@ -326,22 +391,21 @@ namespace Tessella
                   "        QuasilinearTerms::neumann(g, terms);\n"
                   "        return;\n    }\n";
         }
-      if (problem.dirichlet != nullptr)
-        {
-          add("dirichlet_value", problem.dirichlet);
-          text << "    g = Checked::checked(dirichlet_value(p),\n"
-                  "      CoefficientError::boundary_value, p, error);\n";
-        }
-      text << "    Point q = p;\n    q.value[0] = g;\n    double a;\n"
-              "    Checked::diffusion(*this, q, &a, error);\n"
-              "    QuasilinearTerms::dirichlet(a, g, p.normal, sigma, "
-           << std::hexfloat << theta << ", terms);\n  }\n};\n";
-      functor.text   = text.str();
-      functor.theta  = theta;
-      functor.fields = {u};
 
-      functor.throw_error = [problem =
-                               this->problem](const CoefficientError &error) {
+        const QuasilinearProblem<dim> &problem;
+        const bool                     is_newton;
+        const double                   theta;
+        RunTimeFunctor<dim>           &functor;
+        std::ostringstream             text;
+        std::string                    reason;
+      };
+
+      /// Throws for a value that the device found not to be valid.
+      template <int dim>
+      void
+      throw_device_error(const QuasilinearProblem<dim> &problem,
+                         const CoefficientError        &error)
+      {
         if (error.quantity == CoefficientError::diffusion ||
             error.quantity == CoefficientError::beta)
           problem.diffusion.throw_bad_value(error.quantity ==
@@ -364,6 +428,23 @@ namespace Tessella
         const auto *code = dynamic_cast<const DeviceFunction *>(function);
         if (code != nullptr)
           code->throw_not_finite(0, error.value, error.x);
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    bool
+    QuasilinearForm<dim>::make_functor(RunTimeFunctor<dim> &functor) const
+    {
+      reason =
+        FunctorWriter<dim>(problem, linearisation == newton, theta, functor)
+          .write();
+      functor.theta       = theta;
+      functor.fields      = {u};
+      functor.throw_error = [problem =
+                               this->problem](const CoefficientError &error) {
+        throw_device_error(problem, error);
       };
       return reason.empty();
     }

@@ -99,7 +99,9 @@ namespace Tessella
 
 
     void
-    QuasilinearInput::parse_parameters(ParameterHandler &prm, const int dim)
+    QuasilinearInput::parse_parameters(ParameterHandler &prm,
+                                       const int         dim,
+                                       const std::string &)
     {
       const std::vector<std::string> x   = coordinate_names(dim);
       std::vector<std::string>       x_u = x;
@@ -200,21 +202,8 @@ namespace Tessella
         std::string
         device_declarations() const
         {
-          const std::string type           = "Jet<" + std::to_string(dim) + ">";
-          const std::vector<std::string> x = coordinate_names(dim);
-          std::vector<std::string>       jets;
-          std::string                    text;
-          for (int d = 0; d < dim; ++d)
-            {
-              jets.push_back(x[d] + "_");
-              text += "const " + type + " " + jets[d] + " = " + type +
-                      "::variable(" + x[d] + ", " + std::to_string(d) +
-                      ");\n(void)" + jets[d] + ";\n";
-            }
-          text += "const " + type + " u_ = " + exact.device_code(jets) + ";\n";
-          jets.push_back("u_");
-          return text + "const " + type +
-                 " a_ = " + diffusion.text().device_code(jets) + ";\n";
+          return jet_declarations(dim) + jet_declaration("u_", exact, dim) +
+                 jet_declaration("a_", diffusion.text(), dim, {"u_"});
         }
 
         /// Returns -div(a grad u), where the gradient of a_ is the total
@@ -296,44 +285,6 @@ namespace Tessella
 
       template <int dim>
       std::shared_ptr<const Function<dim>>
-      source_of_solution(const ExactData<dim> &data)
-      {
-        return std::make_shared<DerivedFunction<dim>>(
-          1,
-          "source",
-          data.solution(),
-          data.origin(),
-          [=](const std::vector<Point<dim>> &points,
-              const unsigned int,
-              std::vector<double> &values) { data.source(points, values); },
-          [=](const unsigned int) { return data.device_source(); });
-      }
-
-      /// Function a(x, u) grad u.
-      template <int dim>
-      std::shared_ptr<const Function<dim>>
-      flux_of_solution(const ExactData<dim> &data)
-      {
-        return std::make_shared<DerivedFunction<dim>>(
-          dim,
-          "flux",
-          data.solution(),
-          data.origin(),
-          [=](const std::vector<Point<dim>> &points,
-              const unsigned int             component,
-              std::vector<double>           &values) {
-            std::vector<Tensor<1, dim>> flux(points.size());
-            data.flux(points, flux);
-            for (std::size_t q = 0; q < points.size(); ++q)
-              values[q] = flux[q][component];
-          },
-          [=](const unsigned int component) {
-            return data.device_flux(component);
-          });
-      }
-
-      template <int dim>
-      std::shared_ptr<const Function<dim>>
       function(const std::vector<Expression> &expressions)
       {
         if (expressions.empty())
@@ -358,9 +309,13 @@ namespace Tessella
         {
           const ExactData<dim> data(problem.diffusion, exact[0]);
           if (source.empty())
-            problem.source = source_of_solution(data);
+            problem.source = derived_source<dim>(data,
+                                                 "source",
+                                                 data.solution(),
+                                                 data.origin());
           if (neumann.empty())
-            problem.neumann_flux = flux_of_solution(data);
+            problem.neumann_flux =
+              derived_flux<dim>(data, data.solution(), data.origin());
         }
       return problem;
     }

@@ -42,8 +42,11 @@ namespace Tessella
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
+      /// The last argument, the parameter file, is for equations with files.
       void
-      parse_parameters(dealii::ParameterHandler &prm, const int dim);
+      parse_parameters(dealii::ParameterHandler &prm,
+                       const int                 dim,
+                       const std::string        &parameter_file = "");
 
       template <int dim>
       QuasilinearProblem<dim>

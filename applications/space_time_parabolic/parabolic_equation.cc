@@ -188,23 +188,13 @@ namespace Tessella
         device_code(const unsigned int component) const
         {
           // names of coordinates and time
-          const std::vector<std::string> x = coordinate_names(D);
-          const std::string type           = "Jet<" + std::to_string(D) + ">";
-          const auto        number         = [](const unsigned int i) {
+          const std::vector<std::string> x      = coordinate_names(D);
+          const auto                     number = [](const unsigned int i) {
             return std::to_string(i);
           };
-          std::vector<std::string> jets;
-          std::string              text;
-          for (unsigned int d = 0; d < D; ++d)
-            {
-              jets.push_back(x[d] + "_");
-              text += "const " + type + " " + jets[d] + " = " + type +
-                      "::variable(" + x[d] + ", " + number(d) + ");\n";
-            }
-          text += "const " + type + " u_ = " + u.device_code(jets) + ";\n";
+          std::string text = jet_declarations(D) + jet_declaration("u_", u, D);
           for (unsigned int k = 0; k < a.size(); ++k)
-            text += "const " + type + " a_" + number(k) + " = " +
-                    a[k].device_code(jets) + ";\n";
+            text += jet_declaration("a_" + number(k), a[k], D);
           text += std::string("double sum = ") +
                   (what == source ? "u_.gradient[" + number(dim) + "]" : "0.") +
                   ";\n";
@@ -240,24 +230,6 @@ namespace Tessella
         const std::vector<Expression> a, w, c;
         const Expression              u;
       };
-
-
-
-      bool
-      is_constant(const std::vector<Expression> &expressions)
-      {
-        for (const Expression &expression : expressions)
-          if (!expression.is_constant())
-            return false;
-        return true;
-      }
-
-      template <int D>
-      std::shared_ptr<const Function<D>>
-      function(const std::vector<Expression> &expressions)
-      {
-        return std::make_shared<ExpressionFunction<D>>(expressions);
-      }
     } // namespace
 
 
@@ -375,12 +347,7 @@ namespace Tessella
       const CellValuesInput &cells = present_cell_values;
       if (cells.has_diffusion())
         diffusion.clear();
-      // A source derived from an exact solution cannot depend on cells.
-      AssertThrow(exact.empty() || !source.empty() || cells.has_source() ||
-                    !(cells.has_diffusion() || cells.has_reaction()),
-                  ExcMessage("Equation/Source must be given, since it cannot "
-                             "be derived from Equation/Exact solution with "
-                             "values per material or cell."));
+      cells.check_source(!exact.empty(), !source.empty());
 
       prm.enter_subsection("Boundary conditions");
       conditions.clear();
@@ -450,9 +417,9 @@ namespace Tessella
                           [&]() { form.set_diffusion(a); });
         }
       else if (diffusion.size() == 1)
-        form.set_diffusion(function<D>(diffusion));
+        form.set_diffusion(expression_function<D>(diffusion));
       else if (!diffusion.empty())
-        form.set_diffusion_tensor(function<D>(diffusion));
+        form.set_diffusion_tensor(expression_function<D>(diffusion));
       if (!advection.empty() && is_constant(advection))
         {
           Tensor<1, dim> w;
@@ -461,15 +428,15 @@ namespace Tessella
           form.set_advection(w);
         }
       else if (!advection.empty())
-        form.set_advection(function<D>(advection));
+        form.set_advection(expression_function<D>(advection));
       if (!reaction.empty() && is_constant(reaction))
         form.set_reaction(number(reaction[0]));
       else if (!reaction.empty())
-        form.set_reaction(function<D>(reaction));
+        form.set_reaction(expression_function<D>(reaction));
       if (!source.empty() && is_constant(source))
         form.set_source(number(source[0]));
       else if (!source.empty())
-        form.set_source(function<D>(source));
+        form.set_source(expression_function<D>(source));
       else if (!exact.empty() && !present_cell_values.has_source())
         form.set_source(
           FromSolution<dim>(
@@ -481,9 +448,9 @@ namespace Tessella
           BoundaryCondition<D> condition;
           condition.type = entry.second.type;
           if (!entry.second.value.empty())
-            condition.value = function<D>(entry.second.value);
+            condition.value = expression_function<D>(entry.second.value);
           else if (!exact.empty() && condition.type == BoundaryType::dirichlet)
-            condition.value = function<D>(exact);
+            condition.value = expression_function<D>(exact);
           else if (!exact.empty())
             condition.flux = FromSolution<dim>(FromSolution<dim>::flux,
                                                diffusion,

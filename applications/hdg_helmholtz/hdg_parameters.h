@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_applications_hdg_helmholtz_hdg_parameters_h
+#define tessella_applications_hdg_helmholtz_hdg_parameters_h
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <string>
+
+#include "../common/expression.h"
+#include "../common/study_parameters.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// Parameters of the program, with the sections "HDG" and "Output".
+    struct HDGParameters : StudyParameters<>
+    {
+      std::string  trace_space, local_spaces, local_solvers;
+      std::string  method, preconditioner, directory, name;
+      Expression   tau;
+      double       tolerance      = 1e-10;
+      unsigned int max_iterations = 10000, repetitions = 1, chebyshev_terms = 3,
+                   restart = 150;
+      bool compare = false, post_process = true;
+
+      void
+      declare(dealii::ParameterHandler &prm);
+      void
+      parse(dealii::ParameterHandler &prm, const std::string &file);
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif
