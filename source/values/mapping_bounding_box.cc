@@ -401,10 +401,10 @@ namespace Tessella
   template <int dim>
   void
   MappingBoundingBox<dim>::fill_constants(
-    const double                                                   *corners,
-    const InternalData                                             &data,
-    internal::FEValuesImplementation::MappingRelatedData<dim, dim> &output)
-    const
+    const double       *corners,
+    const InternalData &data,
+    dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
+      &output) const
   {
     data.volume = 1.;
     DerivativeForm<1, dim, dim> jacobian, inverse;
@@ -444,8 +444,8 @@ namespace Tessella
     const CellSimilarity::Similarity,
     const Quadrature<dim>                         &quadrature,
     const typename Mapping<dim>::InternalDataBase &internal_data,
-    internal::FEValuesImplementation::MappingRelatedData<dim, dim> &output)
-    const
+    dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
+      &output) const
   {
     const InternalData &data = static_cast<const InternalData &>(internal_data);
     const double       *corners = box(cell);
@@ -469,8 +469,8 @@ namespace Tessella
     const unsigned int                                face_no,
     const hp::QCollection<dim - 1>                   &quadrature,
     const typename Mapping<dim>::InternalDataBase    &internal_data,
-    internal::FEValuesImplementation::MappingRelatedData<dim, dim> &output)
-    const
+    dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
+      &output) const
   {
     AssertThrow(cell->reference_cell() ==
                     ReferenceCells::get_hypercube<dim>() &&
@@ -523,7 +523,8 @@ namespace Tessella
     const unsigned int,
     const Quadrature<dim - 1> &,
     const typename Mapping<dim>::InternalDataBase &,
-    internal::FEValuesImplementation::MappingRelatedData<dim, dim> &) const
+    dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim> &)
+    const
   {
     AssertThrow(false,
                 ExcMessage("Bounding boxes have no sub-faces. To integrate "
@@ -539,8 +540,8 @@ namespace Tessella
     const typename Triangulation<dim>::cell_iterator  &cell,
     const NonMatching::ImmersedSurfaceQuadrature<dim> &quadrature,
     const typename Mapping<dim>::InternalDataBase     &internal_data,
-    internal::FEValuesImplementation::MappingRelatedData<dim, dim> &output)
-    const
+    dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
+      &output) const
   {
     const InternalData &data = static_cast<const InternalData &>(internal_data);
     const double       *corners = box(cell);
