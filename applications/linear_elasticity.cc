@@ -513,10 +513,10 @@ namespace Tessella
       rigid_motions(const AgglomerationHandler<dim> &handler,
                     unsigned int                    &n_motions) const
       {
-        n_motions                  = dim * (dim + 1) / 2;
-        const std::size_t   n_dofs = handler.n_dofs();
-        std::vector<double> motions(n_motions * n_dofs, 0.);
-        const auto         &mesh = handler.polytopic_mesh();
+        n_motions                   = dim * (dim + 1) / 2;
+        const std::size_t    n_dofs = handler.n_dofs();
+        std::vector<double>  motions(n_motions * n_dofs, 0.);
+        const PolytopicDoFs &dofs = handler.polytopic_dofs();
         for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
           {
             const auto box  = handler.bounding_box(k);
@@ -525,8 +525,8 @@ namespace Tessella
             // polytope.
             const auto entries = [&](const unsigned int motion,
                                      const unsigned int component) {
-              return &motions[motion * n_dofs + mesh.dof_offset[k] +
-                              component * mesh.n_basis[k]];
+              return &motions[motion * n_dofs + dofs.dof_offset[k] +
+                              component * dofs.n_basis[k]];
             };
             const auto set_to_coordinate =
               [&](double *entry, const unsigned int d, const double factor) {

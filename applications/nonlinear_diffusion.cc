@@ -219,7 +219,7 @@ namespace Tessella
       void
       check_diffusion() const
       {
-        const auto         &offset = handler.polytopic_mesh().dof_offset;
+        const auto         &offset = handler.polytopic_dofs().dof_offset;
         PolytopeValues<dim> values(handler,
                                    0,
                                    update_values | update_quadrature_points);

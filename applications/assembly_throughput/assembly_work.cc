@@ -19,11 +19,13 @@ namespace Tessella
       {
       public:
         LeanRules(const PolytopicMesh<dim> &mesh,
+                  const PolytopicDoFs      &dofs,
                   const unsigned int        coefficient_order)
           : mesh(mesh)
-          , rules(mesh, coefficient_order)
+          , rules(mesh, dofs, coefficient_order)
           , coefficient_order(coefficient_order)
-          , degree_factor(internal::has_total_degree_space(mesh) ? 2 : 2 * dim)
+          , degree_factor(internal::has_total_degree_space<dim>(dofs) ? 2
+                                                                      : 2 * dim)
         {}
 
         unsigned int
@@ -93,9 +95,11 @@ namespace Tessella
 
     template <int dim>
     AssemblyWork
-    assembly_work(const PolytopicMesh<dim> &mesh, const Form<dim> &form)
+    assembly_work(const PolytopicMesh<dim> &mesh,
+                  const PolytopicDoFs      &dofs,
+                  const Form<dim>          &form)
     {
-      const LeanRules<dim>  rules(mesh, form.coefficient_order());
+      const LeanRules<dim>  rules(mesh, dofs, form.coefficient_order());
       const TableWidth<dim> tables(form);
       const bool            couples = form.facet_structure().facets;
       AssemblyWork          work;
@@ -104,12 +108,12 @@ namespace Tessella
       double n_blocks = 0., facet_table_points = 0.;
       for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
         {
-          const double  n        = mesh.n_basis[k];
+          const double  n        = dofs.n_basis[k];
           std::uint64_t n_points = 0;
           for (unsigned int s = mesh.subcell_offset[k];
                s < mesh.subcell_offset[k + 1];
                ++s)
-            n_points += rules.subcell(s, mesh.degree[k]);
+            n_points += rules.subcell(s, dofs.degree[k]);
           work.n_volume_points += n_points;
           work.volume_flops += 2. * (dim + 1) * n * n * n_points;
           work.diagonal_bytes += number * n * n;
@@ -131,8 +135,8 @@ namespace Tessella
                 mesh.neighbor(mesh.polytope_interface[e]);
               const bool         interior = neighbor != invalid_index;
               const unsigned int degree =
-                interior ? std::max(mesh.degree[k], mesh.degree[neighbor])
-                         : mesh.degree[k];
+                interior ? std::max(dofs.degree[k], dofs.degree[neighbor])
+                         : dofs.degree[k];
               n_points = 0;
               for (unsigned int f = mesh.facet_offset[i];
                    f < mesh.facet_offset[i + 1];
@@ -146,7 +150,7 @@ namespace Tessella
                 4. * n * n * n_points;
               if (interior)
                 {
-                  const double m = mesh.n_basis[neighbor];
+                  const double m = dofs.n_basis[neighbor];
                   work.neighbor_flops += 4. * n * m * n_points;
                   if (neighbor != last && neighbor != k)
                     {
@@ -213,10 +217,16 @@ namespace Tessella
 
 
     template AssemblyWork
-    assembly_work(const PolytopicMesh<2> &, const Form<2> &);
+    assembly_work(const PolytopicMesh<2> &,
+                  const PolytopicDoFs &,
+                  const Form<2> &);
     template AssemblyWork
-    assembly_work(const PolytopicMesh<3> &, const Form<3> &);
+    assembly_work(const PolytopicMesh<3> &,
+                  const PolytopicDoFs &,
+                  const Form<3> &);
     template AssemblyWork
-    assembly_work(const PolytopicMesh<4> &, const Form<4> &);
+    assembly_work(const PolytopicMesh<4> &,
+                  const PolytopicDoFs &,
+                  const Form<4> &);
   } // namespace Application
 } // namespace Tessella

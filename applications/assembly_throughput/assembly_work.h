@@ -3,6 +3,7 @@
 #define tessella_applications_assembly_work_h
 
 #include <tessella/forms/form.h>
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <cstdint>
@@ -85,7 +86,9 @@ namespace Tessella
      */
     template <int dim>
     AssemblyWork
-    assembly_work(const PolytopicMesh<dim> &mesh, const Form<dim> &form);
+    assembly_work(const PolytopicMesh<dim> &mesh,
+                  const PolytopicDoFs      &dofs,
+                  const Form<dim>          &form);
 
     /**
      * Number of points of the leanest published rule on a triangle (dim = 2) or

@@ -179,6 +179,7 @@ namespace Tessella
       result.cost = least;
 
       const PolytopicMesh<dim> &view  = handler.polytopic_mesh();
+      const PolytopicDoFs      &dofs  = handler.polytopic_dofs();
       const unsigned int        order = problem.form.coefficient_order();
       prepare_quadrature(handler, 2 * handler.max_degree() + order);
       PolytopeQuadrature<dim>  volume;
@@ -192,7 +193,7 @@ namespace Tessella
             std::min(first + chunk_size, view.n_polytopes());
           for (unsigned int k = first; k < last; ++k)
             {
-              volume.reinit(handler, k, 2 * view.degree[k] + order);
+              volume.reinit(handler, k, 2 * dofs.degree[k] + order);
               in_volume.add(volume);
               for (unsigned int e = view.polytope_interface_offset[k];
                    least.n_interior_points + least.n_boundary_points > 0 &&
@@ -208,9 +209,9 @@ namespace Tessella
                                 code / 2,
                                 0,
                                 2 * (neighbor == invalid_index
-                                       ? view.degree[k]
-                                       : std::max(view.degree[k],
-                                                  view.degree[neighbor])) +
+                                       ? dofs.degree[k]
+                                       : std::max(dofs.degree[k],
+                                                  dofs.degree[neighbor])) +
                                   order);
                   on_facets.add(facets);
                 }

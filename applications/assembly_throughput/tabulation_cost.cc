@@ -24,21 +24,24 @@ namespace Tessella
       {
       public:
         Tables(const PolytopicMesh<dim> &mesh,
+               const PolytopicDoFs      &dofs,
                const Form<dim>          &form,
                const PenaltyParameters  &penalty,
                const InstructionSet      instruction_set)
           : mesh(mesh)
+          , dofs(dofs)
           , form(form)
           , penalty_constant(penalty.constant)
           , instruction_set(instruction_set)
-          , rules(mesh, form.coefficient_order())
+          , rules(mesh, dofs, form.coefficient_order())
           , data(internal::make_form_data(mesh, form, true, true, true))
           , tabulation{mesh,
+                       dofs,
                        form,
                        rules,
                        internal::select_kernels<dim>(instruction_set),
                        data}
-          , positions(internal::table_positions(mesh, rules, data))
+          , positions(internal::table_positions(mesh, dofs, rules, data))
           , packed(data)
           , two_passes(data.volume_layout.n > 0 && !data.constant_facets &&
                        !form.volume_structure().constant &&
@@ -76,8 +79,13 @@ namespace Tessella
         {
           if (!two_passes)
             {
-              internal::compute_penalty(
-                mesh, form, penalty_constant, rules, instruction_set, sigma);
+              internal::compute_penalty(mesh,
+                                        dofs,
+                                        form,
+                                        penalty_constant,
+                                        rules,
+                                        instruction_set,
+                                        sigma);
               return 0;
             }
           std::uint64_t n_numbers = 0;
@@ -94,7 +102,7 @@ namespace Tessella
                            (packed.n_volume - (symmetric ? packed.n_lower : 0));
             }
           if (penalty_varies)
-            internal::penalty_from_diffusion(mesh,
+            internal::penalty_from_diffusion(dofs,
                                              penalty_constant,
                                              a_bar,
                                              sigma);
@@ -198,6 +206,7 @@ namespace Tessella
         }
 
         const PolytopicMesh<dim>                 &mesh;
+        const PolytopicDoFs                      &dofs;
         const Form<dim>                          &form;
         const double                              penalty_constant;
         const InstructionSet                      instruction_set;
@@ -235,6 +244,7 @@ namespace Tessella
       if (form.facet_structure().penalty)
         compute_penalty_factors(handler, penalty.formula);
       Tables<dim> tables(handler.polytopic_mesh(),
+                         handler.polytopic_dofs(),
                          form,
                          penalty,
                          instruction_set);

@@ -65,12 +65,12 @@ namespace Tessella
       /// of the size of the columns for temporary data, and eight vectors.
       template <int dim>
       void
-      touch_for(const PolytopicMesh<dim> &mesh)
+      touch_for(const PolytopicMesh<dim> &mesh, const PolytopicDoFs &dofs)
       {
-        const BlockSparsity sparsity = BlockSparsity::from_mesh(mesh);
+        const BlockSparsity sparsity = BlockSparsity::from_mesh(mesh, dofs);
         touch_memory(sparsity.n_nonzero_elements() *
                        (sizeof(double) + 2 * sizeof(int)) +
-                     mesh.dof_offset.back() * 8 * sizeof(double));
+                     dofs.dof_offset.back() * 8 * sizeof(double));
       }
 
       // ---- Several processes start at the same time; the slowest one counts.
@@ -366,7 +366,7 @@ namespace Tessella
         Vector<double> before(handler.n_dofs());
         before = 1.;
         if (warm_memory)
-          touch_for(slab.polytopic_mesh());
+          touch_for(slab.polytopic_mesh(), slab.polytopic_dofs());
         measure_kinds<dim + 1>(
           slab,
           form,
@@ -381,7 +381,8 @@ namespace Tessella
           },
           result);
         result.n_dofs = slab.n_dofs();
-        result.work   = assembly_work(slab.polytopic_mesh(), form);
+        result.work =
+          assembly_work(slab.polytopic_mesh(), slab.polytopic_dofs(), form);
       }
     } // namespace
 
@@ -549,8 +550,9 @@ namespace Tessella
       result.n_processes   = Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
 
       const PolytopicMesh<dim> &view = handler.polytopic_mesh();
+      const PolytopicDoFs      &dofs = handler.polytopic_dofs();
       if (warm_memory && execution.time_step == 0.)
-        touch_for(view);
+        touch_for(view, dofs);
 
       if (execution.time_step > 0.)
         measure_slab(
@@ -565,7 +567,7 @@ namespace Tessella
       if (execution.time_step == 0.)
         {
           result.n_dofs = handler.n_dofs();
-          result.work   = assembly_work(view, *form);
+          result.work   = assembly_work(view, dofs, *form);
           sum_up(result.work);
         }
       if (execution.matrix == MatrixKind::device_single)
@@ -578,11 +580,12 @@ namespace Tessella
           const auto sum = [](const double bytes) {
             return Utilities::MPI::sum(bytes, MPI_COMM_WORLD);
           };
-          result.memory = sum(mesh.resident + peak - memory_before) /
-                          (sum(mesh.mesh.triangulation->memory_consumption() +
-                               view.memory_consumption()) +
-                           result.n_nonzero * (sizeof(double) + sizeof(int)) +
-                           result.n_dofs * (2. * sizeof(double) + sizeof(int)));
+          result.memory =
+            sum(mesh.resident + peak - memory_before) /
+            (sum(mesh.mesh.triangulation->memory_consumption() +
+                 view.memory_consumption() + dofs.memory_consumption()) +
+             result.n_nonzero * (sizeof(double) + sizeof(int)) +
+             result.n_dofs * (2. * sizeof(double) + sizeof(int)));
         }
       return result;
     }

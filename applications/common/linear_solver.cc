@@ -150,10 +150,13 @@ namespace Tessella
            const AgglomerationHandler<dim>      &handler)
       {
         const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+        const PolytopicDoFs      &dofs = handler.polytopic_dofs();
         const MPI_Comm            comm = handler.get_communicator();
         if (Utilities::MPI::n_mpi_processes(comm) == 1)
           {
-            to.copy_from(from, BlockSparsity::from_mesh(mesh), mesh.dof_offset);
+            to.copy_from(from,
+                         BlockSparsity::from_mesh(mesh, dofs),
+                         dofs.dof_offset);
             return;
           }
         typename PolytopicAssembler<dim>::AdditionalData data;
@@ -164,15 +167,15 @@ namespace Tessella
           std::vector<types::global_dof_index> ghosts;
           for (unsigned int k = handler.n_polytopes(); k < mesh.n_polytopes();
                ++k)
-            for (unsigned int i = 0; i < mesh.n_basis[k]; ++i)
+            for (unsigned int i = 0; i < dofs.n_basis[k]; ++i)
               ghosts.push_back(handler.first_dof(k) + i);
           const double *const values = TrilinosBlockMatrix::values(
             const_cast<TrilinosWrappers::SparseMatrix &>(from),
             sparsity,
-            mesh.dof_offset);
+            dofs.dof_offset);
           TrilinosBlockMatrix::check_columns(from,
                                              sparsity,
-                                             mesh.dof_offset,
+                                             dofs.dof_offset,
                                              ghosts);
           to.copy_from(
             std::vector<double>(values,
@@ -328,8 +331,8 @@ namespace Tessella
                          const MatrixType                &matrix,
                          const bool                       symmetric)
     {
-      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-      const MultigridHierarchy  hierarchy(handler,
+      const std::vector<unsigned int> &degree = handler.polytopic_dofs().degree;
+      const MultigridHierarchy         hierarchy(handler,
                                          NestedAgglomeration::rtree(handler));
       typename Multigrid<MatrixType>::AdditionalData data;
       data.symmetric = symmetric;
@@ -340,9 +343,8 @@ namespace Tessella
           multigrid.initialize(matrix, hierarchy, data);
           return;
         }
-      const bool hp =
-        *std::min_element(mesh.degree.begin(), mesh.degree.end()) !=
-        *std::max_element(mesh.degree.begin(), mesh.degree.end());
+      const bool hp = *std::min_element(degree.begin(), degree.end()) !=
+                      *std::max_element(degree.begin(), degree.end());
       if (hp)
         {
           multigrid.initialize(
@@ -463,6 +465,7 @@ namespace Tessella
     set_to_one(const AgglomerationHandler<dim> &handler, Vector &vector)
     {
       const auto &mesh = handler.polytopic_mesh();
+      const auto &dofs = handler.polytopic_dofs();
       vector           = 0.;
       for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
         {
@@ -470,7 +473,7 @@ namespace Tessella
           for (int d = 0; d < dim; ++d)
             volume *=
               mesh.box[2 * dim * k + dim + d] - mesh.box[2 * dim * k + d];
-          vector.begin()[mesh.dof_offset[k]] = std::sqrt(volume);
+          vector.begin()[dofs.dof_offset[k]] = std::sqrt(volume);
         }
     }
 

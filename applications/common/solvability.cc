@@ -97,14 +97,14 @@ namespace Tessella
       // Maps a part to the largest entries of the image of 1 and of the
       // diagonal.
       using Largest = std::map<double, std::pair<double, double>>;
-      const auto               &mesh = handler.polytopic_mesh();
+      const PolytopicDoFs      &dofs = handler.polytopic_dofs();
       const std::vector<double> part = connected_parts(handler);
       Largest                   parts;
       for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
         {
           auto      &largest = parts[part[k]];
-          const auto first   = mesh.dof_offset[k];
-          for (auto i = first; i < mesh.dof_offset[k + 1]; ++i)
+          const auto first   = dofs.dof_offset[k];
+          for (auto i = first; i < dofs.dof_offset[k + 1]; ++i)
             largest.first = std::max(largest.first, std::abs(image.begin()[i]));
           largest.second =
             std::max(largest.second,

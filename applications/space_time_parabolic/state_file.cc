@@ -236,7 +236,7 @@ namespace Tessella
                 const AgglomerationHandler<dim> &handler)
     {
       const std::vector<std::uint64_t> &offset =
-        handler.polytopic_mesh().dof_offset;
+        handler.polytopic_dofs().dof_offset;
       std::vector<std::string> own;
       for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
         {
@@ -349,7 +349,7 @@ namespace Tessella
       for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
         polytopes[first_cell(handler, k).to_string()] = k;
       const std::vector<std::uint64_t> &offset =
-        handler.polytopic_mesh().dof_offset;
+        handler.polytopic_dofs().dof_offset;
       std::uint64_t n_read = 0;
       for (std::string line; std::getline(in, line);)
         {

@@ -234,13 +234,11 @@ groups_of(const std::vector<types::global_dof_index> &first_row,
   return groups;
 }
 
-template <int dim>
 std::vector<types::global_dof_index>
-first_rows(const PolytopicMesh<dim> &mesh)
+first_rows(const PolytopicDoFs &dofs)
 {
-  return std::vector<types::global_dof_index>(mesh.dof_offset.begin(),
-                                              mesh.dof_offset.begin() +
-                                                mesh.n_polytopes() + 1);
+  return std::vector<types::global_dof_index>(dofs.dof_offset.begin(),
+                                              dofs.dof_offset.end());
 }
 
 
@@ -255,7 +253,7 @@ record_assembly(const std::string         &name,
                 const PolytopicSpace<dim> &space,
                 const Form<dim>           &form)
 {
-  const auto rows = first_rows(space.polytopic_mesh());
+  const auto rows = first_rows(space.polytopic_dofs());
   const auto run  = [&](const InstructionSet set, const std::string &suffix) {
     typename PolytopicAssembler<dim>::AdditionalData data;
     data.backend         = backend;

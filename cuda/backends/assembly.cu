@@ -49,6 +49,7 @@ namespace Tessella
           add_to(ArrayList                &list,
                  Data<dim>                &data,
                  const PolytopicMesh<dim> &mesh,
+                 const PolytopicDoFs      &dofs,
                  const BlockSparsity      &sparsity,
                  const RuleTables         &rules,
                  const std::size_t         n_exponents);
@@ -149,13 +150,14 @@ namespace Tessella
         ArrayList                &list,
         Data<dim>                &D,
         const PolytopicMesh<dim> &mesh,
+        const PolytopicDoFs      &dofs,
         const BlockSparsity      &sparsity,
         const RuleTables         &rules,
         const std::size_t         n_exponents)
       {
         if (!DeviceMesh<dim>::is_shareable(mesh))
           D.MeshArrays<dim>::add_to(list, mesh);
-        D.SpaceArrays::add_to(list, mesh);
+        D.SpaceArrays::add_to(list, dofs);
         list.add(D.block_offset, sparsity.block_offset);
         list.add(D.value_offset, sparsity.value_offset);
         list.add(D.block_column, sparsity.block_column);
@@ -211,7 +213,8 @@ namespace Tessella
         own.facet_q                = points.facet.data();
         own.exponents              = in.exponents.data();
         ArrayList list;
-        own.add_to(list, D, mesh, in.sparsity, in.rules, in.exponents.size());
+        own.add_to(
+          list, D, mesh, in.dofs, in.sparsity, in.rules, in.exponents.size());
         if (DeviceMesh<dim>::is_shareable(mesh))
           {
             shared_mesh = DeviceMesh<dim>::share(mesh, &workspace);
@@ -219,7 +222,8 @@ namespace Tessella
           }
         // As large as memory() says, which includes the data of the kernels.
         workspace->reserve_mesh(
-          list.bytes() + Kernels<dim>::memory(mesh, in.sparsity, in.rules));
+          list.bytes() +
+          Kernels<dim>::memory(mesh, in.dofs, in.sparsity, in.rules));
         list.place(workspace->mesh.data());
         workspace->upload(workspace->mesh.data(), list.parts());
         D.sigma   = own.sigma;
@@ -406,8 +410,18 @@ namespace Tessella
 
 
       template <int dim>
+      std::shared_ptr<const void>
+      Assembler<dim>::shared_mesh() const
+      {
+        return implementation->shared_mesh;
+      }
+
+
+
+      template <int dim>
       std::size_t
       Assembler<dim>::memory(const PolytopicMesh<dim> &mesh,
+                             const PolytopicDoFs      &dofs,
                              const BlockSparsity      &sparsity,
                              const RuleTables         &rules,
                              const std::size_t         n_exponents)
@@ -415,8 +429,9 @@ namespace Tessella
         ArrayList                          list;
         Data<dim>                          D;
         typename Implementation::OwnArrays own;
-        own.add_to(list, D, mesh, sparsity, rules, n_exponents);
-        return list.bytes() + Kernels<dim>::memory(mesh, sparsity, rules) +
+        own.add_to(list, D, mesh, dofs, sparsity, rules, n_exponents);
+        return list.bytes() +
+               Kernels<dim>::memory(mesh, dofs, sparsity, rules) +
                (DeviceMesh<dim>::is_shareable(mesh)
                   ? DeviceMesh<dim>::memory(mesh)
                   : 0);
@@ -477,14 +492,14 @@ namespace Tessella
         // ---- the plan: where coefficients come from, where results go, chunks
         std::size_t             available = I.available_memory();
         ResultSink<dim, Number> sink(
-          form, target, I.mesh, I.in.sparsity, I.in.first, W, times);
+          form, target, I.in.dofs, I.in.sparsity, I.in.first, W, times);
         const auto source = CoefficientSource<dim>::make(
           {form, I.points, I.in.first, I.in.last, W, times},
           tabulation,
           on_device ? &I.evaluation : nullptr,
           I.D,
           available);
-        const ChunkPlanner<dim> planner(I.mesh,
+        const ChunkPlanner<dim> planner(I.in.dofs,
                                         I.in.sparsity,
                                         I.points,
                                         form,

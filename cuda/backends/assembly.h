@@ -4,6 +4,7 @@
 
 #include <tessella/base/backend.h>
 #include <tessella/forms/device_coefficients.h>
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/lac/block_sparsity.h>
 #include <tessella/portable/host_device.h>
@@ -265,6 +266,7 @@ namespace Tessella
       struct AssemblerInput
       {
         const PolytopicMesh<dim>         &mesh;
+        const PolytopicDoFs              &dofs;
         const BlockSparsity              &sparsity;
         const unsigned int                first, last;
         const Degrees                     degrees;
@@ -347,9 +349,15 @@ namespace Tessella
         const std::uint64_t *
         packed_boundary_points() const;
 
+        /// The copy of the mesh on the device, if others may share it. Who
+        /// holds it keeps the copy for assemblers of other spaces.
+        std::shared_ptr<const void>
+        shared_mesh() const;
+
         /// Bytes of device memory for a mesh with its structure and rules.
         static std::size_t
         memory(const PolytopicMesh<dim> &mesh,
+               const PolytopicDoFs      &dofs,
                const BlockSparsity      &sparsity,
                const RuleTables         &rules,
                const std::size_t         n_exponents);
@@ -379,14 +387,15 @@ namespace Tessella
       template <int dim>
       inline unsigned int
       interface_degree(const PolytopicMesh<dim> &mesh,
+                       const PolytopicDoFs      &dofs,
                        const unsigned int        interface)
       {
         const unsigned int *polytope =
           &mesh.interface_polytope[2 * std::size_t(interface)];
-        const unsigned int degree = mesh.degree[polytope[0]];
-        return polytope[1] == invalid_index || mesh.degree[polytope[1]] < degree
+        const unsigned int degree = dofs.degree[polytope[0]];
+        return polytope[1] == invalid_index || dofs.degree[polytope[1]] < degree
                  ? degree
-                 : mesh.degree[polytope[1]];
+                 : dofs.degree[polytope[1]];
       }
 
       /// Number of quadrature points of a facet of an interface of the given

@@ -69,13 +69,13 @@ namespace Tessella
 
 
       template <int dim>
-      ChunkPlanner<dim>::ChunkPlanner(const PolytopicMesh<dim> &mesh,
-                                      const BlockSparsity      &sparsity,
-                                      const PointNumbers<dim>  &points,
-                                      const FormData<dim>      &form,
-                                      const std::size_t         values_size,
-                                      const std::size_t         rhs_size)
-        : mesh(mesh)
+      ChunkPlanner<dim>::ChunkPlanner(const PolytopicDoFs     &dofs,
+                                      const BlockSparsity     &sparsity,
+                                      const PointNumbers<dim> &points,
+                                      const FormData<dim>     &form,
+                                      const std::size_t        values_size,
+                                      const std::size_t        rhs_size)
+        : dofs(dofs)
         , sparsity(sparsity)
         , points(points)
         , form(form)
@@ -147,7 +147,7 @@ namespace Tessella
         layout.values =
           (sparsity.value_offset[end] - sparsity.value_offset[begin]) *
           values_size;
-        layout.rhs = (mesh.dof_offset[end] - mesh.dof_offset[begin]) * rhs_size;
+        layout.rhs = (dofs.dof_offset[end] - dofs.dof_offset[begin]) * rhs_size;
         return layout;
       }
 

@@ -109,12 +109,12 @@ namespace Tessella
       public:
         /// The last arguments are the sizes of a matrix value and a vector
         /// entry, or 0 if they need no memory in a slot.
-        ChunkPlanner(const PolytopicMesh<dim> &mesh,
-                     const BlockSparsity      &sparsity,
-                     const PointNumbers<dim>  &points,
-                     const FormData<dim>      &form,
-                     const std::size_t         values_size,
-                     const std::size_t         rhs_size);
+        ChunkPlanner(const PolytopicDoFs     &dofs,
+                     const BlockSparsity     &sparsity,
+                     const PointNumbers<dim> &points,
+                     const FormData<dim>     &form,
+                     const std::size_t        values_size,
+                     const std::size_t        rhs_size);
 
         /// Plan for the block rows of polytopes [first, last) in @p available
         /// bytes of device memory. Throws RowTooLarge if a single row does not
@@ -137,11 +137,11 @@ namespace Tessella
                    const unsigned int last,
                    const std::size_t  bytes) const;
 
-        const PolytopicMesh<dim> &mesh;
-        const BlockSparsity      &sparsity;
-        const PointNumbers<dim>  &points;
-        const FormData<dim>      &form;
-        const std::size_t         values_size, rhs_size;
+        const PolytopicDoFs     &dofs;
+        const BlockSparsity     &sparsity;
+        const PointNumbers<dim> &points;
+        const FormData<dim>     &form;
+        const std::size_t        values_size, rhs_size;
       };
     } // namespace Device
   }   // namespace internal

@@ -144,6 +144,7 @@ namespace Tessella
       Kernels<dim>::Kernels(const AssemblerInput<dim> &input)
         : in(input)
         , mesh(in.mesh)
+        , dofs(in.dofs)
         , sparsity(in.sparsity)
         , rules(in.rules)
         , first(in.first)
@@ -313,6 +314,7 @@ namespace Tessella
       template <int dim>
       std::size_t
       Kernels<dim>::memory(const PolytopicMesh<dim> &mesh,
+                           const PolytopicDoFs      &dofs,
                            const BlockSparsity      &sparsity,
                            const RuleTables         &rules)
       {
@@ -335,7 +337,7 @@ namespace Tessella
                                                      sizeof(unsigned int)) +
                sparsity.block_column.size() *
                  (sizeof(unsigned int) + sizeof(uint2)) +
-               (mesh.prismatic && mesh.n_polytopes() > 0 && mesh.degree[0] == 1
+               (mesh.prismatic && mesh.n_polytopes() > 0 && dofs.degree[0] == 1
                   ? sizeof(double) * (slab_box_size * mesh.n_polytopes() +
                                       slab_facet_size * mesh.n_facets())
                   : 0);
@@ -357,8 +359,8 @@ namespace Tessella
               const unsigned int column = sparsity.block_column[b];
               const unsigned int n_point_groups =
                 (column == k ? own : 0) + groups.block[b].y - groups.block[b].x;
-              for (unsigned int i = 0; i < mesh.n_basis[k]; i += unit_tile)
-                for (unsigned int j = 0; j < mesh.n_basis[column];
+              for (unsigned int i = 0; i < dofs.n_basis[k]; i += unit_tile)
+                for (unsigned int j = 0; j < dofs.n_basis[column];
                      j += unit_tile)
                   add(b, i, j, n_point_groups);
             }
@@ -377,7 +379,7 @@ namespace Tessella
           const unsigned int n_point_groups =
             row.volume_end - row.volume_begin +
             (row.facet_end - row.boundary_begin);
-          for (unsigned int i = 0; i < mesh.n_basis[k]; i += unit_tile)
+          for (unsigned int i = 0; i < dofs.n_basis[k]; i += unit_tile)
             add(k, i, 0, n_point_groups);
         });
       }

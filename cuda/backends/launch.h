@@ -42,6 +42,7 @@ namespace Tessella
         /// Upper bound of the memory on the device for a mesh, in bytes.
         static std::size_t
         memory(const PolytopicMesh<dim> &mesh,
+               const PolytopicDoFs      &dofs,
                const BlockSparsity      &sparsity,
                const RuleTables         &rules);
 
@@ -176,6 +177,7 @@ namespace Tessella
 
         const AssemblerInput<dim> &in;
         const PolytopicMesh<dim>  &mesh;
+        const PolytopicDoFs       &dofs;
         const BlockSparsity       &sparsity;
         const RuleTables          &rules;
         const unsigned int         first, last;

@@ -60,6 +60,7 @@ namespace Tessella
       {
         Implementation(const AssemblyStrategy            strategy,
                        const PolytopicMesh<dim>         &mesh,
+                       const PolytopicDoFs              &dofs,
                        const BlockSparsity              &sparsity,
                        const RuleTables                 &rules,
                        const std::vector<unsigned char> &exponents,
@@ -68,6 +69,7 @@ namespace Tessella
           : strategy(strategy)
           , triples(strategy == AssemblyStrategy::coordinate_sort)
           , mesh(mesh)
+          , dofs(dofs)
           , sparsity(sparsity)
           , rules(rules)
           , exponents(exponents)
@@ -123,8 +125,8 @@ namespace Tessella
         {
           const unsigned int j = mesh.interface_polytope[2 * interface + 1];
           const unsigned int n =
-            mesh.n_basis[mesh.interface_polytope[2 * interface]];
-          return j == invalid_index ? n : std::max(n, mesh.n_basis[j]);
+            dofs.n_basis[mesh.interface_polytope[2 * interface]];
+          return j == invalid_index ? n : std::max(n, dofs.n_basis[j]);
         }
 
         // Throws if the strategies do not serve the mesh.
@@ -145,7 +147,7 @@ namespace Tessella
           for (const FacetType type : mesh.facet_type)
             if (type != FacetType::simplex)
               throw not_simplices("facets");
-          if (mesh.dof_offset.back() >= 0xFFFFFFFFull)
+          if (dofs.dof_offset.back() >= 0xFFFFFFFFull)
             throw Error("The assembly strategy " + name(strategy) +
                         " serves up to 2^32 - 2 degrees of freedom: use the "
                         "strategy " +
@@ -158,7 +160,7 @@ namespace Tessella
         {
           check_mesh();
           column_bits = 1;
-          while ((1ull << column_bits) <= mesh.dof_offset.back())
+          while ((1ull << column_bits) <= dofs.dof_offset.back())
             ++column_bits;
           A.column_bits = column_bits;
           upload_rules();
@@ -205,7 +207,7 @@ namespace Tessella
               {
                 polytope[s] = k;
                 subcell_q.push_back(subcell_q.back() +
-                                    rules.subcell[0][mesh.degree[k]].n_points);
+                                    rules.subcell[0][dofs.degree[k]].n_points);
               }
           for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
             std::fill(interface.begin() + mesh.facet_offset[i],
@@ -248,7 +250,7 @@ namespace Tessella
         upload_mesh()
         {
           device_mesh = DeviceMesh<dim>::share(mesh);
-          space       = std::make_unique<DeviceSpace<dim>>(mesh);
+          space       = std::make_unique<DeviceSpace>(dofs);
           mesh_memory += device_mesh->memory() + space->memory();
           const MeshArrays<dim> &M = device_mesh->arrays();
           A.subcell_vertices       = M.subcell_vertices;
@@ -323,7 +325,7 @@ namespace Tessella
                 (tabulated
                    ? std::uint64_t(mesh.facet_offset[i + 1] -
                                    mesh.facet_offset[i]) *
-                       rules.facet[0][interface_degree(mesh, i)].n_points
+                       rules.facet[0][interface_degree(mesh, dofs, i)].n_points
                    : 0));
             }
         }
@@ -368,7 +370,7 @@ namespace Tessella
                     {
                       if (form.volume)
                         n_triples +=
-                          std::uint64_t(mesh.n_basis[k]) * mesh.n_basis[k] *
+                          std::uint64_t(dofs.n_basis[k]) * dofs.n_basis[k] *
                           (mesh.subcell_offset[k + 1] - mesh.subcell_offset[k]);
                       if (form.facets)
                         for (unsigned int e = mesh.polytope_interface_offset[k];
@@ -392,7 +394,7 @@ namespace Tessella
                     }
                   if (triples && form.rhs)
                     n_triples +=
-                      std::uint64_t(mesh.n_basis[k]) *
+                      std::uint64_t(dofs.n_basis[k]) *
                       (mesh.subcell_offset[k + 1] - mesh.subcell_offset[k] + 1);
                   const double more =
                     33. * n_triples + 8. * n_tables +
@@ -400,7 +402,7 @@ namespace Tessella
                                      target,
                                      sparsity.value_offset[k + 1] -
                                        sparsity.value_offset[k]) +
-                    16. * mesh.n_basis[k];
+                    16. * dofs.n_basis[k];
                   if (bytes + more > available ||
                       part.n_triples + n_triples > max_triples)
                     {
@@ -440,7 +442,7 @@ namespace Tessella
               for (unsigned int s = mesh.subcell_offset[k];
                    s < mesh.subcell_offset[k + 1];
                    ++s)
-                by_degree[elements][mesh.degree[k]].push_back(s);
+                by_degree[elements][dofs.degree[k]].push_back(s);
               for (unsigned int e = mesh.polytope_interface_offset[k];
                    e < mesh.polytope_interface_offset[k + 1];
                    ++e)
@@ -452,7 +454,7 @@ namespace Tessella
                     continue;
                   std::vector<unsigned int> &list =
                     by_degree[j == invalid_index ? boundary : interior]
-                             [interface_degree(mesh, i)];
+                             [interface_degree(mesh, dofs, i)];
                   for (unsigned int f = mesh.facet_offset[i];
                        f < mesh.facet_offset[i + 1];
                        ++f)
@@ -475,7 +477,7 @@ namespace Tessella
                   group.degree = p;
                   group.n_functions =
                     kind == elements
-                      ? mesh.n_basis[owner(mesh.subcell_offset, ids[0])]
+                      ? dofs.n_basis[owner(mesh.subcell_offset, ids[0])]
                       : facet_functions(owner(mesh.facet_offset, ids[0]));
                   group.n_points = kind == elements
                                      ? rules.subcell[0][p].n_points
@@ -984,8 +986,8 @@ namespace Tessella
               }
           if (form.rhs && target.device_rhs == nullptr)
             {
-              const std::uint64_t first = mesh.dof_offset[part.begin],
-                                  n     = mesh.dof_offset[part.end] - first;
+              const std::uint64_t first = dofs.dof_offset[part.begin],
+                                  n     = dofs.dof_offset[part.end] - first;
               move(target.host_rhs + first, fetch(A.rhs, n), n);
             }
         }
@@ -1003,12 +1005,12 @@ namespace Tessella
           A.begin                      = part.begin;
           A.end                        = part.end;
           A.first_value                = sparsity.value_offset[part.begin];
-          A.first_dof                  = mesh.dof_offset[part.begin];
+          A.first_dof                  = dofs.dof_offset[part.begin];
           const std::uint64_t n_values = form.matrix
                                            ? sparsity.value_offset[part.end] -
                                                A.first_value
                                            : 0,
-                              n_rhs    = form.rhs ? mesh.dof_offset[part.end] -
+                              n_rhs    = form.rhs ? dofs.dof_offset[part.end] -
                                                    A.first_dof
                                                   : 0;
           if (target.device_values != nullptr)
@@ -1103,6 +1105,7 @@ namespace Tessella
         const AssemblyStrategy           strategy;
         const bool                       triples;
         const PolytopicMesh<dim>        &mesh;
+        const PolytopicDoFs             &dofs;
         const BlockSparsity             &sparsity;
         const RuleTables                 rules;
         const std::vector<unsigned char> exponents;
@@ -1123,7 +1126,7 @@ namespace Tessella
         Arguments<dim>                         A      = {};
         Blocks                                 blocks = {};
         std::shared_ptr<const DeviceMesh<dim>> device_mesh;
-        std::unique_ptr<DeviceSpace<dim>>      space;
+        std::unique_ptr<DeviceSpace>           space;
         Array<double>                          box, sigma;
         Array<double>        rule_data, tables, staging, values, rhs;
         Array<double>        entries[2];
@@ -1146,13 +1149,14 @@ namespace Tessella
       PaperAssembler<dim>::PaperAssembler(
         const AssemblyStrategy            strategy,
         const PolytopicMesh<dim>         &mesh,
+        const PolytopicDoFs              &dofs,
         const BlockSparsity              &sparsity,
         const RuleTables                 &rules,
         const std::vector<unsigned char> &exponents,
         const Parallel                   &parallel,
         const std::size_t                 memory)
         : implementation(std::make_unique<Implementation>(
-            strategy, mesh, sparsity, rules, exponents, parallel, memory))
+            strategy, mesh, dofs, sparsity, rules, exponents, parallel, memory))
       {
         implementation->upload();
       }

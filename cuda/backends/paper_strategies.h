@@ -2,6 +2,7 @@
 #ifndef tessella_cuda_backends_paper_strategies_h
 #define tessella_cuda_backends_paper_strategies_h
 
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/lac/block_sparsity.h>
 
@@ -77,6 +78,7 @@ namespace Tessella
         /// for all free memory.
         PaperAssembler(const AssemblyStrategy            strategy,
                        const PolytopicMesh<dim>         &mesh,
+                       const PolytopicDoFs              &dofs,
                        const BlockSparsity              &sparsity,
                        const RuleTables                 &rules,
                        const std::vector<unsigned char> &exponents,

@@ -25,6 +25,7 @@ namespace Tessella
                                     const bool                 slab)
         : row(input.mesh.n_polytopes())
         , mesh(input.mesh)
+        , dofs(input.dofs)
         , sparsity(input.sparsity)
         , rules(input.rules)
         , first(input.first)
@@ -64,13 +65,13 @@ namespace Tessella
              s < mesh.subcell_offset[k + 1];
              ++s)
           n_volume +=
-            (n_subcell_points(mesh, rules, s, mesh.degree[k]) + 3) / 4;
+            (n_subcell_points(mesh, rules, s, dofs.degree[k]) + 3) / 4;
         for (unsigned int e = mesh.polytope_interface_offset[k];
              e < mesh.polytope_interface_offset[k + 1];
              ++e)
           {
             const unsigned int i = mesh.polytope_interface[e] / 2,
-                               p = interface_degree(mesh, i);
+                               p = interface_degree(mesh, dofs, i);
             for (unsigned int f = mesh.facet_offset[i];
                  f < mesh.facet_offset[i + 1];
                  ++f)
@@ -94,8 +95,8 @@ namespace Tessella
             Row &r          = row[k];
             r.value         = sparsity.value_offset[k];
             r.width         = sparsity.row_width[k];
-            r.degree        = mesh.degree[k];
-            r.n_basis       = mesh.n_basis[k];
+            r.degree        = dofs.degree[k];
+            r.n_basis       = dofs.n_basis[k];
             r.first_subcell = mesh.subcell_offset[k];
             r.n_subcells    = mesh.subcell_offset[k + 1] - r.first_subcell;
             r.volume_begin  = static_cast<unsigned int>(n_volume);
@@ -154,7 +155,7 @@ namespace Tessella
                                    Cursor            &cursor)
       {
         const unsigned int code = mesh.polytope_interface[e], i = code / 2,
-                           p        = interface_degree(mesh, i),
+                           p        = interface_degree(mesh, dofs, i),
                            neighbor = mesh.neighbor(code);
         const bool on_boundary      = neighbor == invalid_index,
                    bottom =
@@ -253,7 +254,7 @@ namespace Tessella
                             ++s)
                          {
                            const unsigned int m =
-                             n_subcell_points(mesh, rules, s, mesh.degree[k]);
+                             n_subcell_points(mesh, rules, s, dofs.degree[k]);
                            for (unsigned int q = 0; q < m; q += 4)
                              volume[v++] = {s, q, point + q};
                            point += m;

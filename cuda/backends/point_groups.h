@@ -89,6 +89,7 @@ namespace Tessella
         is_level(const unsigned int k) const;
 
         const PolytopicMesh<dim> &mesh;
+        const PolytopicDoFs      &dofs;
         const BlockSparsity      &sparsity;
         const RuleTables         &rules;
         const unsigned int        first, last, bottom_id, facet_step;

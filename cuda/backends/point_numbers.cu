@@ -27,7 +27,7 @@ namespace Tessella
                    for (std::size_t k = begin; k < end; ++k)
                      std::fill(degree.data() + mesh.subcell_offset[k],
                                degree.data() + mesh.subcell_offset[k + 1],
-                               static_cast<unsigned char>(mesh.degree[k]));
+                               static_cast<unsigned char>(in.dofs.degree[k]));
                  });
         subcell =
           running_sums(parallel, mesh.n_subcells(), [&](const std::size_t s) {
@@ -40,7 +40,7 @@ namespace Tessella
                      std::fill(degree.data() + mesh.facet_offset[i],
                                degree.data() + mesh.facet_offset[i + 1],
                                static_cast<unsigned char>(
-                                 interface_degree(mesh, i)));
+                                 interface_degree(mesh, in.dofs, i)));
                  });
         facet =
           running_sums(parallel, mesh.n_facets(), [&](const std::size_t f) {

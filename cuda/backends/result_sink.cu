@@ -66,15 +66,15 @@ namespace Tessella
 
 
       template <int dim, typename Number>
-      ResultSink<dim, Number>::ResultSink(const FormData<dim>      &form,
-                                          const Target<Number>     &target,
-                                          const PolytopicMesh<dim> &mesh,
-                                          const BlockSparsity      &sparsity,
-                                          const unsigned int        first,
-                                          Pipeline                 &workspace,
-                                          PipelineTimes            &times)
+      ResultSink<dim, Number>::ResultSink(const FormData<dim>  &form,
+                                          const Target<Number> &target,
+                                          const PolytopicDoFs  &dofs,
+                                          const BlockSparsity  &sparsity,
+                                          const unsigned int    first,
+                                          Pipeline             &workspace,
+                                          PipelineTimes        &times)
         : target(target)
-        , mesh(mesh)
+        , dofs(dofs)
         , sparsity(sparsity)
         , first(first)
         , workspace(workspace)
@@ -122,7 +122,7 @@ namespace Tessella
         D.first_value = sparsity.value_offset[values_to_host ? begin : first];
         D.rhs         = rhs_to_host ? reinterpret_cast<Number *>(chunk.rhs)
                                     : target.device_rhs;
-        D.first_dof   = mesh.dof_offset[rhs_to_host ? begin : first];
+        D.first_dof   = dofs.dof_offset[rhs_to_host ? begin : first];
       }
 
 
@@ -184,7 +184,7 @@ namespace Tessella
                          chunk.rhs,
                          reinterpret_cast<char *>(
                            target.host_rhs +
-                           (mesh.dof_offset[begin] - mesh.dof_offset[first])),
+                           (dofs.dof_offset[begin] - dofs.dof_offset[first])),
                          chunk.layout.rhs);
         chunk.slot.download_end.record(workspace.download_stream);
       }

@@ -72,13 +72,13 @@ namespace Tessella
 
         /// For the rows of polytopes from @p first on. All objects must outlive
         /// this one.
-        ResultSink(const FormData<dim>      &form,
-                   const Target<Number>     &target,
-                   const PolytopicMesh<dim> &mesh,
-                   const BlockSparsity      &sparsity,
-                   const unsigned int        first,
-                   Pipeline                 &workspace,
-                   PipelineTimes            &times);
+        ResultSink(const FormData<dim>  &form,
+                   const Target<Number> &target,
+                   const PolytopicDoFs  &dofs,
+                   const BlockSparsity  &sparsity,
+                   const unsigned int    first,
+                   Pipeline             &workspace,
+                   PipelineTimes        &times);
 
         /// Whether results are copied to the host.
         bool
@@ -148,14 +148,14 @@ namespace Tessella
         void
         finish_chunk(const unsigned int number);
 
-        const Target<Number>     &target;
-        const PolytopicMesh<dim> &mesh;
-        const BlockSparsity      &sparsity;
-        const unsigned int        first;
-        Pipeline                 &workspace;
-        PipelineTimes            &times;
-        PieceRing                 pieces;
-        const bool                values_to_host, rhs_to_host;
+        const Target<Number> &target;
+        const PolytopicDoFs  &dofs;
+        const BlockSparsity  &sparsity;
+        const unsigned int    first;
+        Pipeline             &workspace;
+        PipelineTimes        &times;
+        PieceRing             pieces;
+        const bool            values_to_host, rhs_to_host;
         /// Class Download makes the copies.
         const bool       by_workers;
         const ChunkPlan *plan = nullptr;

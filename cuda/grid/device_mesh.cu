@@ -117,11 +117,20 @@ namespace Tessella
 
 
 
-      template <int dim>
-      DeviceSpace<dim>::DeviceSpace(const PolytopicMesh<dim> &mesh)
+      void
+      SpaceArrays::add_to(ArrayList &list, const PolytopicDoFs &dofs)
+      {
+        list.add(degree, dofs.degree);
+        list.add(n_basis, dofs.n_basis);
+        list.add(dof_offset, dofs.dof_offset);
+      }
+
+
+
+      DeviceSpace::DeviceSpace(const PolytopicDoFs &dofs)
       {
         ArrayList list;
-        pointers.add_to(list, mesh);
+        pointers.add_to(list, dofs);
         block.resize(list.bytes());
         list.place(block.data());
         upload(list.parts(), block.data());
@@ -205,9 +214,6 @@ namespace Tessella
       template struct MeshArrays<2>;
       template struct MeshArrays<3>;
       template struct MeshArrays<4>;
-      template class DeviceSpace<2>;
-      template class DeviceSpace<3>;
-      template class DeviceSpace<4>;
       template class DeviceMesh<2>;
       template class DeviceMesh<3>;
       template class DeviceMesh<4>;

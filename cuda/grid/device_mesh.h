@@ -2,6 +2,7 @@
 #ifndef tessella_cuda_grid_device_mesh_h
 #define tessella_cuda_grid_device_mesh_h
 
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <cstddef>
@@ -70,25 +71,18 @@ namespace Tessella
         const unsigned int  *degree, *n_basis;
         const std::uint64_t *dof_offset;
 
-        /// Adds the arrays of the space that @p mesh describes.
-        template <int dim>
+        /// Adds the arrays of @p dofs.
         void
-        add_to(ArrayList &list, const PolytopicMesh<dim> &mesh)
-        {
-          list.add(degree, mesh.degree);
-          list.add(n_basis, mesh.n_basis);
-          list.add(dof_offset, mesh.dof_offset);
-        }
+        add_to(ArrayList &list, const PolytopicDoFs &dofs);
       };
 
 
 
       /// SpaceArrays with device memory of their own.
-      template <int dim>
       class DeviceSpace
       {
       public:
-        explicit DeviceSpace(const PolytopicMesh<dim> &mesh);
+        explicit DeviceSpace(const PolytopicDoFs &dofs);
 
         const SpaceArrays &
         arrays() const

@@ -24,6 +24,7 @@ namespace Tessella
       struct HDGAssembler<dim>::Implementation
       {
         Implementation(const PolytopicMesh<dim>         &mesh,
+                       const PolytopicDoFs              &dofs,
                        const TraceSpace<dim>            &trace,
                        const BlockSparsity              &sparsity,
                        const HDGNumbering               &numbering,
@@ -38,7 +39,7 @@ namespace Tessella
           , exponents(exponents)
           , tensor_product(tensor_product)
           , device_memory(device_memory)
-          , plan(mesh, trace, numbering, rules, mass_degree, parallel)
+          , plan(mesh, dofs, trace, numbering, rules, mass_degree, parallel)
           , on_device(plan)
           , coefficients(plan, on_device)
           , local_problems(plan, on_device)
@@ -375,6 +376,7 @@ namespace Tessella
       template <int dim>
       HDGAssembler<dim>::HDGAssembler(
         const PolytopicMesh<dim>         &mesh,
+        const PolytopicDoFs              &dofs,
         const TraceSpace<dim>            &trace,
         const BlockSparsity              &sparsity,
         const HDGNumbering               &numbering,
@@ -385,6 +387,7 @@ namespace Tessella
         const std::size_t                 device_memory,
         const Parallel                   &parallel)
         : implementation(std::make_unique<Implementation>(mesh,
+                                                          dofs,
                                                           trace,
                                                           sparsity,
                                                           numbering,

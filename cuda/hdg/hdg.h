@@ -2,6 +2,7 @@
 #ifndef tessella_cuda_hdg_hdg_h
 #define tessella_cuda_hdg_hdg_h
 
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/hdg/trace_space.h>
 #include <tessella/lac/block_sparsity.h>
@@ -162,6 +163,7 @@ namespace Tessella
         /// @p mass_degree: for each degree, the degree whose rule integrates
         /// squares of polynomials on sub-cells.
         HDGAssembler(const PolytopicMesh<dim>         &mesh,
+                     const PolytopicDoFs              &dofs,
                      const TraceSpace<dim>            &trace,
                      const BlockSparsity              &sparsity,
                      const HDGNumbering               &numbering,

@@ -92,7 +92,7 @@ namespace Tessella
         for (unsigned int k = 0; k < plan.mesh.n_owned_polytopes(); ++k)
           {
             const PolytopeSizes sizes{
-              1. * plan.mesh.n_basis[k],
+              1. * plan.dofs.n_basis[k],
               1. * (plan.trace_offset[k + 1] - plan.trace_offset[k]),
               4. * (plan.volume_begin[k + 1] - plan.volume_begin[k])};
             if (data.simplex)

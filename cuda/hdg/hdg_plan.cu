@@ -25,6 +25,7 @@ namespace Tessella
           explicit Planner(HDGPlan<dim> &plan)
             : plan(plan)
             , mesh(plan.mesh)
+            , dofs(plan.dofs)
             , trace(plan.trace)
             , rules(plan.rules)
           {
@@ -97,7 +98,7 @@ namespace Tessella
                   invalid_index)
                 {
                   first_boundary[i]         = plan.n_boundary_point_groups;
-                  const unsigned int degree = interface_degree(mesh, i);
+                  const unsigned int degree = interface_degree(mesh, dofs, i);
                   for (unsigned int f = mesh.facet_offset[i];
                        f < mesh.facet_offset[i + 1];
                        ++f)
@@ -152,7 +153,7 @@ namespace Tessella
                                          : plan.other_entries)
                   .push_back(e);
                 n_traces += trace.n_functions[i];
-                const unsigned int degree = interface_degree(mesh, i);
+                const unsigned int degree = interface_degree(mesh, dofs, i);
                 for (unsigned int f = mesh.facet_offset[i];
                      f < mesh.facet_offset[i + 1];
                      ++f)
@@ -170,7 +171,7 @@ namespace Tessella
                  ++s)
               {
                 const unsigned int n_points =
-                  n_subcell_points(mesh, rules, s, mesh.degree[k]);
+                  n_subcell_points(mesh, rules, s, dofs.degree[k]);
                 volume += (n_points + 3) / 4;
                 mass += n_mass_point_groups(k, s);
                 plan.subcell_q[s + 1] = plan.subcell_q[s] + n_points;
@@ -179,7 +180,7 @@ namespace Tessella
             plan.trace_offset[k + 1] = plan.trace_offset[k] + n_traces;
             plan.square_offset[k + 1] =
               plan.square_offset[k] + n_traces * n_traces;
-            const std::uint64_t n_basis = mesh.n_basis[k];
+            const std::uint64_t n_basis = dofs.n_basis[k];
             plan.solver_offset[k + 1] =
               plan.solver_offset[k] +
               ((n_traces + 1) * (dim + 1) + n_basis) * n_basis;
@@ -187,8 +188,8 @@ namespace Tessella
             plan.mass_begin[k + 1]   = plan.mass_begin[k] + mass;
             plan.facet_begin[k + 1]  = plan.facet_begin[k] + point_groups;
             plan.max_traces = std::max(plan.max_traces, (unsigned int)n_traces);
-            plan.max_basis  = std::max(plan.max_basis, mesh.n_basis[k]);
-            plan.max_degree = std::max(plan.max_degree, mesh.degree[k]);
+            plan.max_basis  = std::max(plan.max_basis, dofs.n_basis[k]);
+            plan.max_degree = std::max(plan.max_degree, dofs.degree[k]);
             plan.max_point_groups =
               std::max({plan.max_point_groups, volume, mass});
             plan.max_facet_point_groups =
@@ -207,7 +208,7 @@ namespace Tessella
             };
             const unsigned int n = mesh.n_owned_polytopes();
             return mesh.subcell_offset[n] == n && !trace.tensor_product &&
-                   all(mesh.degree, plan.max_degree) &&
+                   all(dofs.degree, plan.max_degree) &&
                    all(mesh.subcell_type, SubCellType::simplex) &&
                    all(mesh.facet_type, FacetType::simplex);
           }
@@ -217,7 +218,7 @@ namespace Tessella
           {
             unsigned int smallest = 10;
             for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-              smallest = std::min(smallest, mesh.degree[k]);
+              smallest = std::min(smallest, dofs.degree[k]);
             plan.sizes = {plan.max_traces,
                           plan.max_basis,
                           plan.max_degree,
@@ -233,7 +234,7 @@ namespace Tessella
                               const unsigned int subcell) const
           {
             return (n_subcell_points(
-                      mesh, rules, subcell, plan.mass_degree[mesh.degree[k]]) +
+                      mesh, rules, subcell, plan.mass_degree[dofs.degree[k]]) +
                     3) /
                    4;
           }
@@ -321,7 +322,7 @@ namespace Tessella
           unsigned int
           short_degree(const unsigned int entry, const unsigned int f) const
           {
-            const unsigned int degree = interface_degree(mesh, entry / 2);
+            const unsigned int degree = interface_degree(mesh, dofs, entry / 2);
             return planar[f] && mesh.neighbor(entry) != invalid_index
                      ? plan.mass_degree[degree]
                      : degree;
@@ -365,7 +366,7 @@ namespace Tessella
                  ++s)
               {
                 const unsigned int n_points =
-                  n_subcell_points(mesh, rules, s, mesh.degree[k]);
+                  n_subcell_points(mesh, rules, s, dofs.degree[k]);
                 for (unsigned int q = 0; q < n_points; q += 4)
                   plan.volume_point_groups[to++] = {s, q};
                 for (unsigned int i = 0; i < n_mass_point_groups(k, s); ++i)
@@ -388,7 +389,7 @@ namespace Tessella
             const unsigned int entry    = mesh.polytope_interface[e],
                                i        = entry / 2;
             const bool         boundary = mesh.neighbor(entry) == invalid_index;
-            const unsigned int degree   = interface_degree(mesh, i);
+            const unsigned int degree   = interface_degree(mesh, dofs, i);
             const unsigned int shift =
               entry % 2 == 1 ? mesh.interface_shift[i] : 0;
             const unsigned int code = entry % 2 | (boundary ? 2u : 0u) |
@@ -485,6 +486,7 @@ namespace Tessella
 
           HDGPlan<dim>              &plan;
           const PolytopicMesh<dim>  &mesh;
+          const PolytopicDoFs       &dofs;
           const TraceSpace<dim>     &trace;
           const RuleTables          &rules;
           std::vector<unsigned char> planar; // of facets
@@ -497,12 +499,14 @@ namespace Tessella
 
       template <int dim>
       HDGPlan<dim>::HDGPlan(const PolytopicMesh<dim>        &mesh,
+                            const PolytopicDoFs             &dofs,
                             const TraceSpace<dim>           &trace,
                             const HDGNumbering              &numbering,
                             const RuleTables                &rules,
                             const std::vector<unsigned int> &mass_degree,
                             const Parallel                  &parallel)
         : mesh(mesh)
+        , dofs(dofs)
         , trace(trace)
         , numbering(numbering)
         , rules(rules)

@@ -22,6 +22,7 @@ namespace Tessella
       public:
         /// References must outlive the object.
         HDGPlan(const PolytopicMesh<dim>        &mesh,
+                const PolytopicDoFs             &dofs,
                 const TraceSpace<dim>           &trace,
                 const HDGNumbering              &numbering,
                 const RuleTables                &rules,
@@ -54,6 +55,7 @@ namespace Tessella
         }
 
         const PolytopicMesh<dim> &mesh;
+        const PolytopicDoFs      &dofs;
         const TraceSpace<dim>    &trace;
         const HDGNumbering        numbering;
         const RuleTables         &rules;

@@ -31,7 +31,7 @@ namespace Tessella
       {
         data.tensor_product = tensor_product;
         device_mesh         = DeviceMesh<dim>::share(plan.mesh);
-        device_space        = std::make_unique<DeviceSpace<dim>>(plan.mesh);
+        device_space        = std::make_unique<DeviceSpace>(plan.dofs);
         static_cast<MeshArrays<dim> &>(data.D) = device_mesh->arrays();
         static_cast<SpaceArrays &>(data.D)     = device_space->arrays();
         upload_functions(exponents, data);

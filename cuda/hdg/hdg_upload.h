@@ -79,7 +79,7 @@ namespace Tessella
 
         const HDGPlan<dim>                    &plan;
         std::shared_ptr<const DeviceMesh<dim>> device_mesh;
-        std::unique_ptr<DeviceSpace<dim>>      device_space;
+        std::unique_ptr<DeviceSpace>           device_space;
         Array<HDGSimplexFace>                  faces;
         Array<double>                          transfer;
       };

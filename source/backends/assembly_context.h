@@ -6,6 +6,7 @@
 #include <tessella/backends/assembly_report.h>
 #include <tessella/base/compatibility.h>
 #include <tessella/grid/polytopic_space.h>
+#include <tessella/grid/revision.h>
 
 #include "../lac/matrix_structure.h"
 #include "assembly_strategy.h"
@@ -29,6 +30,18 @@ namespace Tessella
       mesh() const
       {
         return space->polytopic_mesh();
+      }
+
+      const PolytopicDoFs &
+      dofs() const
+      {
+        return space->polytopic_dofs();
+      }
+
+      SpaceRevision
+      revision() const
+      {
+        return {mesh().revision, dofs().revision};
       }
 
       SmartPointer<const PolytopicSpace<dim>> space;

@@ -55,6 +55,7 @@ namespace Tessella
     template <int dim>
     BlockRowAssembler<dim>::BlockRowAssembler(
       const PolytopicMesh<dim>         &mesh,
+      const PolytopicDoFs              &dofs,
       const BlockSparsity              &sparsity,
       const Form<dim>                  &form,
       const std::vector<double>        &sigma,
@@ -66,6 +67,7 @@ namespace Tessella
       const bool                        rhs,
       const DiffusionValues<dim>       *diffusion_values)
       : mesh(mesh)
+      , dofs(dofs)
       , sparsity(sparsity)
       , form(form)
       , sigma(sigma)
@@ -95,7 +97,7 @@ namespace Tessella
     BlockRowAssembler<dim>::allocate_basis()
     {
       unsigned int n_functions = 0;
-      for (const unsigned int n : mesh.n_basis)
+      for (const unsigned int n : dofs.n_basis)
         n_functions = std::max(n_functions, n);
       std::size_t n_basis = 0;
       for (unsigned int n = 1; n <= n_functions; ++n)
@@ -222,7 +224,7 @@ namespace Tessella
                                      double            *values,
                                      double            *rhs)
     {
-      const unsigned int n     = mesh.n_basis[k];
+      const unsigned int n     = dofs.n_basis[k];
       const std::size_t  width = sparsity.row_width[k];
       Row row = {k, space(k), sparsity.row_width[k], values, nullptr, rhs};
       if (want_rhs)
@@ -275,8 +277,8 @@ namespace Tessella
       std::uint64_t      first = 0;
       while (subcell < mesh.subcell_offset[row.k + 1])
         {
-          const unsigned int n_points =
-            volume_points.fill(mesh, rules, kernels, row.k, subcell, point);
+          const unsigned int n_points = volume_points.fill(
+            mesh, dofs, rules, kernels, row.k, subcell, point);
           evaluate_volume_form(row.k, n_points, first);
           first += volume_points.n_points;
           for (unsigned int q = 0; q < n_points; q += slice)
@@ -407,9 +409,9 @@ namespace Tessella
           if (!want_matrix && (neighbor != invalid_index || !want_rhs))
             continue;
 
-          unsigned int degree = mesh.degree[k];
+          unsigned int degree = dofs.degree[k];
           if (neighbor != invalid_index)
-            degree = std::max(degree, mesh.degree[neighbor]);
+            degree = std::max(degree, dofs.degree[neighbor]);
           const double *shift = &mesh.shift[mesh.interface_shift[interface] *
                                             static_cast<std::size_t>(dim)];
 
@@ -448,7 +450,7 @@ namespace Tessella
       unsigned int                n_max    = row.element.n_functions;
       for (const Segment &segment : segments)
         if (segment.neighbor != invalid_index)
-          n_max = std::max(n_max, mesh.n_basis[segment.neighbor]);
+          n_max = std::max(n_max, dofs.n_basis[segment.neighbor]);
       const unsigned int slice_length = slice_size(n_max);
 
       std::uint64_t block = sparsity.block_offset[row.k];

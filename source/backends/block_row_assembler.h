@@ -33,6 +33,7 @@ namespace Tessella
     {
     public:
       BlockRowAssembler(const PolytopicMesh<dim>         &mesh,
+                        const PolytopicDoFs              &dofs,
                         const BlockSparsity              &sparsity,
                         const Form<dim>                  &form,
                         const std::vector<double>        &sigma,
@@ -146,8 +147,8 @@ namespace Tessella
       HostKernels::Space
       space(const unsigned int k) const
       {
-        return {mesh.degree[k],
-                mesh.n_basis[k],
+        return {dofs.degree[k],
+                dofs.n_basis[k],
                 exponents.data(),
                 &mesh.box[2 * dim * k],
                 tensor_product};
@@ -164,6 +165,7 @@ namespace Tessella
       }
 
       const PolytopicMesh<dim>         &mesh;
+      const PolytopicDoFs              &dofs;
       const BlockSparsity              &sparsity;
       const Form<dim>                  &form;
       const std::vector<double>        &sigma;

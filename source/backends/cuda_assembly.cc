@@ -7,6 +7,7 @@
 
 #  include <deal.II/base/exceptions.h>
 
+#  include <tessella/grid/revision.h>
 #  include <tessella/quadrature/reference_quadrature.h>
 
 #  include <algorithm>
@@ -37,29 +38,30 @@ namespace Tessella
         for_ranges(n, size, function);
       }
 
-      template <int dim>
       unsigned int
-      highest_degree(const PolytopicMesh<dim> &mesh)
+      highest_degree(const PolytopicDoFs &dofs)
       {
-        return mesh.whole.is_set
-                 ? mesh.whole.max_degree
-                 : *std::max_element(mesh.degree.begin(), mesh.degree.end());
+        return dofs.whole.is_set
+                 ? dofs.whole.max_degree
+                 : *std::max_element(dofs.degree.begin(), dofs.degree.end());
       }
 
       // Degrees that determine the choice of kernels, equal on all processes.
       template <int dim>
       Device::Degrees
-      make_degrees(const PolytopicMesh<dim> &mesh)
+      make_degrees(const PolytopicMesh<dim> &mesh, const PolytopicDoFs &dofs)
       {
         Device::Degrees degrees;
-        const bool      whole = mesh.whole.is_set;
-        degrees.max_degree    = highest_degree(mesh);
+        const bool whole = mesh.whole.is_set, whole_space = dofs.whole.is_set;
+        degrees.max_degree = highest_degree(dofs);
         degrees.max_basis =
-          whole ? mesh.whole.max_basis
-                : *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end());
+          whole_space
+            ? dofs.whole.max_basis
+            : *std::max_element(dofs.n_basis.begin(), dofs.n_basis.end());
         degrees.min_basis =
-          whole ? mesh.whole.min_basis
-                : *std::min_element(mesh.n_basis.begin(), mesh.n_basis.end());
+          whole_space
+            ? dofs.whole.min_basis
+            : *std::min_element(dofs.n_basis.begin(), dofs.n_basis.end());
         unsigned int subcells = whole ? mesh.whole.subcell_types : 0,
                      facets   = whole ? mesh.whole.facet_types : 0;
         if (!whole)
@@ -88,6 +90,7 @@ namespace Tessella
       template <int dim>
       Device::RuleTables
       make_rule_tables(const PolytopicMesh<dim> &mesh,
+                       const PolytopicDoFs      &dofs,
                        const HostRules<dim>     &rules)
       {
         Device::RuleTables tables;
@@ -115,7 +118,7 @@ namespace Tessella
                    rule.weights,
                    rule_dim);
         };
-        const unsigned int max_degree = highest_degree(mesh);
+        const unsigned int max_degree = highest_degree(dofs);
         for (const SubCellType type : {SubCellType::simplex,
                                        SubCellType::parallelepiped,
                                        SubCellType::hypercube,
@@ -193,6 +196,7 @@ namespace Tessella
           , first(first)
           , shift(shift)
           , host{problem.mesh,
+                 problem.dofs,
                  problem.form,
                  problem.rules,
                  select_kernels<dim>(problem.instruction_set),
@@ -253,7 +257,7 @@ namespace Tessella
           tabulation.start_facets =
             [this, &a_bar, &kept_sigma, penalty_varies]() {
               if (penalty_varies)
-                penalty_from_diffusion(mesh,
+                penalty_from_diffusion(problem.dofs,
                                        problem.penalty_constant,
                                        a_bar,
                                        kept_sigma);
@@ -359,18 +363,17 @@ namespace Tessella
 
 
 
-      template <int dim>
       std::vector<double>
-      penalty_of_parts(const PolytopicMesh<dim>  &mesh,
+      penalty_of_parts(const PolytopicDoFs       &dofs,
                        const double               constant,
                        const std::vector<double> &a_bar)
       {
-        std::vector<double> sigma(mesh.n_facets());
+        std::vector<double> sigma(dofs.penalty_factor.size() / 2);
         for (std::size_t f = 0; f < sigma.size(); ++f)
           sigma[f] =
             constant *
-            std::max(mesh.penalty_factor[2 * f] * a_bar[2 * f],
-                     mesh.penalty_factor[2 * f + 1] * a_bar[2 * f + 1]);
+            std::max(dofs.penalty_factor[2 * f] * a_bar[2 * f],
+                     dofs.penalty_factor[2 * f + 1] * a_bar[2 * f + 1]);
         return sigma;
       }
 
@@ -379,7 +382,7 @@ namespace Tessella
       // Destination of the rows of a part. @p target must outlive the result.
       template <int dim, typename Number>
       AssemblyTarget<Number>
-      target_of_part(const PolytopicMesh<dim>     &mesh,
+      target_of_part(const PolytopicDoFs          &dofs,
                      const BlockSparsity          &sparsity,
                      const MeshPart<dim>          &part,
                      const AssemblyTarget<Number> &target)
@@ -391,7 +394,7 @@ namespace Tessella
             *values += sparsity.value_offset[begin];
         for (Number **rhs : {&result.device_rhs, &result.host_rhs})
           if (*rhs != nullptr)
-            *rhs += mesh.dof_offset[begin];
+            *rhs += dofs.dof_offset[begin];
         if (target.store_block_rows)
           result.store_block_rows =
             [&target, begin, shift](const unsigned int from,
@@ -450,6 +453,7 @@ namespace Tessella
       catch (const Device::Error &error)
         {
           // Data on the device may be incomplete.
+          kept_mesh.reset();
           device.reset();
           paper.reset();
           workspace.reset();
@@ -484,6 +488,7 @@ namespace Tessella
     template <int dim>
     void
     CUDAAssembly<dim>::prepare(const PolytopicMesh<dim> &mesh,
+                               const PolytopicDoFs      &dofs,
                                const BlockSparsity      &sparsity,
                                const HostRules<dim>     &rules,
                                const unsigned int        coefficient_order,
@@ -491,11 +496,15 @@ namespace Tessella
                                const std::size_t         device_memory)
     {
       guard([&]() {
-        select_mesh(
-          mesh, rules, coefficient_order, space, AssemblyStrategy::block_rows);
+        select_mesh(mesh,
+                    dofs,
+                    rules,
+                    coefficient_order,
+                    space,
+                    AssemblyStrategy::block_rows);
         if (device != nullptr)
           return;
-        send_mesh(mesh, sparsity, device_memory);
+        send_mesh(mesh, dofs, sparsity, device_memory);
         prepared = device != nullptr;
         // Not for slabs, whose facet coefficients vary at the bottom.
         if (prepared && !mesh.prismatic)
@@ -508,6 +517,7 @@ namespace Tessella
     template <int dim>
     void
     CUDAAssembly<dim>::select_mesh(const PolytopicMesh<dim> &mesh,
+                                   const PolytopicDoFs      &dofs,
                                    const HostRules<dim>     &rules,
                                    const unsigned int        coefficient_order,
                                    const PolynomialSpaceType space,
@@ -515,20 +525,27 @@ namespace Tessella
     {
       const Key key = {{mesh.revision,
                         mesh.quadrature_revision,
+                        dofs.revision,
                         coefficient_order,
                         static_cast<unsigned int>(space) +
                           4u * static_cast<unsigned int>(strategy)}};
-      if (key == present && mesh.revision != 0)
+      if (key == present &&
+          SpaceRevision{mesh.revision, dofs.revision}.is_known())
         return;
+      const bool same_mesh = key[0] == present[0] && key[1] == present[1];
+      if (!same_mesh)
+        kept_mesh.reset();
+      else if (device != nullptr)
+        kept_mesh = device->shared_mesh();
       device.reset();
       paper.reset();
       present                       = key;
-      tables                        = make_rule_tables(mesh, rules);
-      const unsigned int max_degree = highest_degree(mesh);
+      tables                        = make_rule_tables(mesh, dofs, rules);
+      const unsigned int max_degree = highest_degree(dofs);
       // Spaces of lower degree are prefixes of the largest space.
       exponents.resize(dim * Legendre::n_functions(dim, max_degree, space));
       Legendre::exponents(dim, max_degree, space, exponents.data());
-      degrees = make_degrees(mesh);
+      degrees = make_degrees(mesh, dofs);
     }
 
 
@@ -536,14 +553,16 @@ namespace Tessella
     template <int dim>
     void
     CUDAAssembly<dim>::send_mesh(const PolytopicMesh<dim> &mesh,
+                                 const PolytopicDoFs      &dofs,
                                  const BlockSparsity      &sparsity,
                                  const std::size_t         device_memory)
     {
       workspace->set_limit(device_memory);
       const std::size_t bytes = Device::Assembler<dim>::memory(
-        mesh, sparsity, tables, exponents.size());
+        mesh, dofs, sparsity, tables, exponents.size());
       if (bytes > workspace->limit() / 2)
         {
+          kept_mesh.reset();
           device.reset();
           return;
         }
@@ -554,6 +573,7 @@ namespace Tessella
         workspace->release();
       device = std::make_unique<Device::Assembler<dim>>(
         Device::AssemblerInput<dim>{mesh,
+                                    dofs,
                                     sparsity,
                                     0,
                                     mesh.n_owned_polytopes(),
@@ -562,6 +582,7 @@ namespace Tessella
                                     exponents,
                                     *workspace,
                                     parallel_ranges});
+      kept_mesh.reset();
     }
 
 
@@ -574,6 +595,7 @@ namespace Tessella
                            std::vector<double>          *a_bar)
     {
       const PolytopicMesh<dim>   &mesh     = problem.mesh;
+      const PolytopicDoFs        &dofs     = problem.dofs;
       const BlockSparsity        &sparsity = problem.sparsity;
       const Device::FormData<dim> data =
         make_form_data(mesh,
@@ -583,6 +605,7 @@ namespace Tessella
                        problem.strategy == AssemblyStrategy::block_rows);
 
       select_mesh(mesh,
+                  dofs,
                   problem.rules,
                   problem.form.coefficient_order(),
                   problem.space,
@@ -590,7 +613,7 @@ namespace Tessella
       if (problem.strategy != AssemblyStrategy::block_rows)
         return run_paper_strategy(problem, data, target);
       if (device == nullptr || prepared)
-        send_mesh(mesh, sparsity, problem.device_memory);
+        send_mesh(mesh, dofs, sparsity, problem.device_memory);
       prepared = false;
       if (device == nullptr)
         return run_parts(problem, data, target, a_bar);
@@ -601,8 +624,8 @@ namespace Tessella
           evaluation.arrays       = [&]() { return coefficient_arrays(mesh); };
           evaluation.penalty      = problem.device_penalty;
           evaluation.constant     = problem.penalty_constant;
-          evaluation.factor       = mesh.penalty_factor.data();
-          evaluation.factor_revision = mesh.penalty_revision;
+          evaluation.factor       = dofs.penalty_factor.data();
+          evaluation.factor_revision = dofs.penalty_revision;
           if (a_bar != nullptr)
             {
               a_bar->resize(2 * std::size_t(mesh.n_facets()));
@@ -646,6 +669,7 @@ namespace Tessella
             paper = std::make_unique<Device::PaperAssembler<dim>>(
               problem.strategy,
               problem.mesh,
+              problem.dofs,
               problem.sparsity,
               tables,
               exponents,
@@ -714,9 +738,11 @@ namespace Tessella
           problem.find_penalty                         = nullptr;
         }
       const PolytopicMesh<dim> &mesh = problem.mesh;
+      const PolytopicDoFs      &dofs = problem.dofs;
       workspace->release();
       workspace->set_limit(problem.device_memory);
       MeshPartLoop<dim> parts({mesh,
+                               dofs,
                                problem.sparsity,
                                tables,
                                exponents,
@@ -732,8 +758,8 @@ namespace Tessella
       const auto evaluation_of = [&](const MeshPart<dim> &part) {
         Device::Evaluation<dim> evaluation;
         evaluation.coefficients = problem.coefficients;
-        evaluation.arrays       = [&mesh, &part]() {
-          return part.coefficient_arrays(mesh);
+        evaluation.arrays       = [&mesh, &dofs, &part]() {
+          return part.coefficient_arrays(mesh, dofs);
         };
         return evaluation;
       };
@@ -751,7 +777,7 @@ namespace Tessella
               *a_bar_wanted = std::move(a_bar);
               return Device::Times();
             }
-          whole_sigma = penalty_of_parts(mesh, problem.penalty_constant, a_bar);
+          whole_sigma = penalty_of_parts(dofs, problem.penalty_constant, a_bar);
           all_sigma   = whole_sigma.data();
         }
 
@@ -774,7 +800,7 @@ namespace Tessella
                            part.begin,
                            part.first,
                            {sigma.data(), 0},
-                           target_of_part(mesh, problem.sparsity, part, target),
+                           target_of_part(dofs, problem.sparsity, part, target),
                            problem.coefficients ? &evaluation : nullptr));
         ++times.n_parts;
       });

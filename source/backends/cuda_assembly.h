@@ -4,6 +4,7 @@
 
 #include <tessella/base/backend.h>
 #include <tessella/forms/form.h>
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/lac/block_sparsity.h>
 
@@ -25,11 +26,11 @@ namespace Tessella
   namespace internal
   {
     /**
-     * Host side of assembly on a CUDA device. It keeps the mesh and the
-     * sparsity structure on the device as long as the revision of the mesh
-     * stays the same, evaluates varying coefficients of the form, and sends the
-     * mesh through the device in parts (see MeshPart) if it does not fit into
-     * the permitted memory.
+     * Host side of assembly on a CUDA device. It keeps the mesh on the device
+     * as long as the revision of the mesh stays the same, and the space and the
+     * sparsity structure as long as that of the space does, too. It evaluates
+     * varying coefficients of the form, and sends the mesh through the device
+     * in parts (see MeshPart) if it does not fit into the permitted memory.
      *
      * Results are the same to the last bit for every memory limit.
      */
@@ -40,6 +41,7 @@ namespace Tessella
       struct Problem
       {
         const PolytopicMesh<dim> &mesh;
+        const PolytopicDoFs      &dofs;
         const BlockSparsity      &sparsity;
         const Form<dim>          &form;
         const HostRules<dim>     &rules; ///< rules for mesh and form
@@ -82,6 +84,7 @@ namespace Tessella
        */
       void
       prepare(const PolytopicMesh<dim> &mesh,
+              const PolytopicDoFs      &dofs,
               const BlockSparsity      &sparsity,
               const HostRules<dim>     &rules,
               const unsigned int        coefficient_order,
@@ -111,16 +114,17 @@ namespace Tessella
       largest_diffusion(const Problem &problem, std::vector<double> &a_bar);
 
     private:
-      using Key = std::array<std::uint64_t, 4>;
+      using Key = std::array<std::uint64_t, 5>;
 
       /// Calls @p function and rethrows device errors as assemble() does.
       template <typename Function>
       auto
       guard(const Function &function) -> decltype(function());
 
-      /// Drops data of another mesh or order.
+      /// Drops data of another mesh, space or order.
       void
       select_mesh(const PolytopicMesh<dim> &mesh,
+                  const PolytopicDoFs      &dofs,
                   const HostRules<dim>     &rules,
                   const unsigned int        coefficient_order,
                   const PolynomialSpaceType space,
@@ -130,6 +134,7 @@ namespace Tessella
       /// chunks.
       void
       send_mesh(const PolytopicMesh<dim> &mesh,
+                const PolytopicDoFs      &dofs,
                 const BlockSparsity      &sparsity,
                 const std::size_t         device_memory);
 
@@ -167,7 +172,9 @@ namespace Tessella
                 const AssemblyTarget<Number> &target,
                 std::vector<double>          *a_bar = nullptr);
 
-      Key                                present = {{0, 0, 0, 0}};
+      /// Revisions of mesh, quadrature and space; order; kinds of space and
+      /// strategy.
+      Key                                present = {{0, 0, 0, 0, 0}};
       Device::RuleTables                 tables;
       std::vector<unsigned char>         exponents;
       Device::Degrees                    degrees;
@@ -176,6 +183,9 @@ namespace Tessella
       /// memory is kept because the first touch of new memory costs more than
       /// the computation.
       std::vector<double> kept_a_bar, kept_sigma;
+      /// Holds the copy of a mesh on the device until there is an assembler for
+      /// another space on it.
+      std::shared_ptr<const void> kept_mesh;
       /// Null if the mesh is sent in parts.
       std::unique_ptr<Device::Assembler<dim>> device;
       /// Whether prepare() sent the mesh; the free memory may have changed

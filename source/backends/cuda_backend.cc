@@ -81,7 +81,7 @@ namespace Tessella
             const PolytopicSpace<dim> &space = *context.space;
             cuda.start(
               8 * sizeof(double) *
-                space.polytopic_mesh().dof_offset[space.n_polytopes()] *
+                space.polytopic_dofs().dof_offset[space.n_polytopes()] *
                 static_cast<std::size_t>(space.max_dofs_per_polytope()),
               n_on_machine);
           });
@@ -113,8 +113,9 @@ namespace Tessella
     CUDABackend<dim>::reinit()
     {
       const PolytopicMesh<dim> &mesh = context.mesh();
+      const PolytopicDoFs      &dofs = context.dofs();
       // Stored points depend on the order, so such meshes are excluded.
-      if (mesh.revision == 0 ||
+      if (!context.revision().is_known() ||
           context.strategy != AssemblyStrategy::block_rows ||
           devices_are_shared || !this->has_polytopes() ||
           context.space->n_components() != 1 ||
@@ -123,12 +124,13 @@ namespace Tessella
           MultithreadInfo::n_threads() == 1)
         return {};
       const int device = Device::current_device();
-      return std::async(std::launch::async, [this, &mesh, device]() {
+      return std::async(std::launch::async, [this, &mesh, &dofs, device]() {
         try
           {
             Device::set_device(device);
             preparation.prepare_rules(preparation.coefficient_order());
             cuda.prepare(mesh,
+                         dofs,
                          context.structure.blocks,
                          preparation.rules(),
                          preparation.coefficient_order(),
@@ -253,6 +255,7 @@ namespace Tessella
                                    const Device::Penalty &penalty) const
     {
       return {context.mesh(),
+              context.dofs(),
               context.structure.blocks,
               form,
               preparation.rules(),

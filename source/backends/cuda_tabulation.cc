@@ -156,7 +156,8 @@ namespace Tessella
           unsigned char &lower = general[k - chunk.begin];
           while (subcell < mesh.subcell_offset[k + 1])
             {
-              points.fill(mesh, in.rules, in.kernels, k, subcell, point);
+              points.fill(
+                mesh, in.dofs, in.rules, in.kernels, k, subcell, point);
               in.form.evaluate_volume(make_batch(points), blocks);
               bool symmetric = true;
               if (a_bar != nullptr)
@@ -203,6 +204,7 @@ namespace Tessella
     template <int dim>
     TablePositions
     table_positions(const PolytopicMesh<dim>    &mesh,
+                    const PolytopicDoFs         &dofs,
                     const HostRules<dim>        &rules,
                     const Device::FormData<dim> &data)
     {
@@ -221,7 +223,7 @@ namespace Tessella
                 mesh.subcell_type[s] == SubCellType::tabulated
                   ? mesh.subcell_point_offset[s + 1] -
                       mesh.subcell_point_offset[s]
-                  : rules.subcell(mesh.subcell_type[s], mesh.degree[k])
+                  : rules.subcell(mesh.subcell_type[s], dofs.degree[k])
                       .n_points;
             }
           for (unsigned int e = mesh.polytope_interface_offset[k];
@@ -238,7 +240,8 @@ namespace Tessella
                   (data.constant_facets &&
                    mesh.interface_polytope[2 * i + 1] != invalid_index))
                 continue;
-              const unsigned int degree = Device::interface_degree(mesh, i);
+              const unsigned int degree =
+                Device::interface_degree(mesh, dofs, i);
               for (unsigned int f = mesh.facet_offset[i];
                    f < mesh.facet_offset[i + 1];
                    ++f)
@@ -284,7 +287,7 @@ namespace Tessella
           std::uint64_t first = 0;
           while (subcell < mesh.subcell_offset[k + 1])
             {
-              points.fill(mesh, rules, kernels, k, subcell, point);
+              points.fill(mesh, dofs, rules, kernels, k, subcell, point);
               const auto at = [&](const int array) {
                 return memory.data() + array * pitch(points.capacity);
               };
@@ -348,6 +351,7 @@ namespace Tessella
 
 #define INSTANTIATE(dim)                                                  \
   template TablePositions table_positions(const PolytopicMesh<dim> &,     \
+                                          const PolytopicDoFs &,          \
                                           const HostRules<dim> &,         \
                                           const Device::FormData<dim> &); \
   template void           HostTabulation<dim>::volume(                    \

@@ -3,6 +3,7 @@
 #define tessella_source_backends_cuda_tabulation_h
 
 #include <tessella/forms/form.h>
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <cstdint>
@@ -43,6 +44,7 @@ namespace Tessella
     template <int dim>
     TablePositions
     table_positions(const PolytopicMesh<dim>    &mesh,
+                    const PolytopicDoFs         &dofs,
                     const HostRules<dim>        &rules,
                     const Device::FormData<dim> &data);
 
@@ -52,6 +54,7 @@ namespace Tessella
     struct HostTabulation
     {
       const PolytopicMesh<dim>        &mesh;
+      const PolytopicDoFs             &dofs;
       const Form<dim>                 &form;
       const HostRules<dim>            &rules;
       const HostKernels::Kernels<dim> &kernels;

@@ -2,6 +2,7 @@
 #ifndef tessella_source_backends_diffusion_values_h
 #define tessella_source_backends_diffusion_values_h
 
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <algorithm>
@@ -34,6 +35,7 @@ namespace Tessella
       /// call.
       bool
       reinit(const PolytopicMesh<dim> &mesh,
+             const PolytopicDoFs      &dofs,
              const HostRules<dim>     &rules,
              const unsigned int        n_entries,
              const std::size_t         limit)
@@ -49,7 +51,7 @@ namespace Tessella
               n += mesh.subcell_type[s] == SubCellType::tabulated
                      ? mesh.subcell_point_offset[s + 1] -
                          mesh.subcell_point_offset[s]
-                     : rules.subcell(mesh.subcell_type[s], mesh.degree[k])
+                     : rules.subcell(mesh.subcell_type[s], dofs.degree[k])
                          .n_points;
             offset[k + 1] = offset[k] + n;
           }
@@ -135,12 +137,13 @@ namespace Tessella
     /// but at least 1 GiB.
     template <int dim>
     std::size_t
-    diffusion_values_limit(const PolytopicMesh<dim> &mesh)
+    diffusion_values_limit(const PolytopicMesh<dim> &mesh,
+                           const PolytopicDoFs      &dofs)
     {
       std::uint64_t n_nonzero = 0;
       for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
         {
-          std::uint64_t width    = mesh.n_basis[k];
+          std::uint64_t width    = dofs.n_basis[k];
           unsigned int  previous = invalid_index;
           for (unsigned int e = mesh.polytope_interface_offset[k];
                e < mesh.polytope_interface_offset[k + 1];
@@ -149,10 +152,10 @@ namespace Tessella
               const unsigned int neighbor =
                 mesh.neighbor(mesh.polytope_interface[e]);
               if (neighbor != invalid_index && neighbor != previous)
-                width += mesh.n_basis[neighbor];
+                width += dofs.n_basis[neighbor];
               previous = neighbor;
             }
-          n_nonzero += mesh.n_basis[k] * width;
+          n_nonzero += dofs.n_basis[k] * width;
         }
       return std::max(std::uint64_t(1) << 30,
                       std::uint64_t(sizeof(double)) * n_nonzero);

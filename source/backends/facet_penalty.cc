@@ -96,22 +96,21 @@ namespace Tessella
 
 
 
-    template <int dim>
     void
-    penalty_from_diffusion(const PolytopicMesh<dim>  &mesh,
+    penalty_from_diffusion(const PolytopicDoFs       &dofs,
                            const double               constant,
                            const std::vector<double> &a_bar,
                            std::vector<double>       &sigma)
     {
-      sigma.resize(mesh.n_facets());
+      sigma.resize(dofs.penalty_factor.size() / 2);
       for_ranges(sigma.size(),
                  1 << 13,
                  [&](const std::size_t begin, const std::size_t end) {
                    for (std::size_t f = begin; f < end; ++f)
                      sigma[f] =
                        constant *
-                       std::max(mesh.penalty_factor[2 * f] * a_bar[2 * f],
-                                mesh.penalty_factor[2 * f + 1] *
+                       std::max(dofs.penalty_factor[2 * f] * a_bar[2 * f],
+                                dofs.penalty_factor[2 * f + 1] *
                                   a_bar[2 * f + 1]);
                  });
     }
@@ -121,6 +120,7 @@ namespace Tessella
     template <int dim>
     void
     constant_penalty(const PolytopicMesh<dim>  &mesh,
+                     const PolytopicDoFs       &dofs,
                      const std::vector<double> &a,
                      const double               constant,
                      std::vector<double>       &sigma)
@@ -145,8 +145,8 @@ namespace Tessella
                        const double a_bar = quadratic_form(f);
                        sigma[f] =
                          constant *
-                         std::max(mesh.penalty_factor[2 * f] * a_bar,
-                                  mesh.penalty_factor[2 * f + 1] * a_bar);
+                         std::max(dofs.penalty_factor[2 * f] * a_bar,
+                                  dofs.penalty_factor[2 * f + 1] * a_bar);
                      }
                  });
     }
@@ -159,6 +159,7 @@ namespace Tessella
       template <int dim>
       void
       largest_diffusion_of(const PolytopicMesh<dim>        &mesh,
+                           const PolytopicDoFs             &dofs,
                            const Form<dim>                 &form,
                            const HostRules<dim>            &rules,
                            const HostKernels::Kernels<dim> &kernels,
@@ -182,7 +183,7 @@ namespace Tessella
             unsigned int  subcell = mesh.subcell_offset[k], point = 0;
             while (subcell < mesh.subcell_offset[k + 1])
               {
-                points.fill(mesh, rules, kernels, k, subcell, point);
+                points.fill(mesh, dofs, rules, kernels, k, subcell, point);
                 PointBatch<dim> batch;
                 batch.n_points = points.n_points;
                 std::copy(points.x, points.x + dim, batch.x);
@@ -209,6 +210,7 @@ namespace Tessella
     template <int dim>
     void
     largest_diffusion(const PolytopicMesh<dim> &mesh,
+                      const PolytopicDoFs      &dofs,
                       const Form<dim>          &form,
                       const HostRules<dim>     &rules,
                       const InstructionSet      instruction_set,
@@ -222,7 +224,7 @@ namespace Tessella
         mesh.n_owned_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
           largest_diffusion_of(
-            mesh, form, rules, kernels, begin, end, a_bar, diffusion);
+            mesh, dofs, form, rules, kernels, begin, end, a_bar, diffusion);
         });
     }
 
@@ -231,6 +233,7 @@ namespace Tessella
     template <int dim>
     void
     compute_penalty(const PolytopicMesh<dim> &mesh,
+                    const PolytopicDoFs      &dofs,
                     const Form<dim>          &form,
                     const double              constant,
                     const HostRules<dim>     &rules,
@@ -243,13 +246,14 @@ namespace Tessella
           !form.facet_structure().penalty)
         sigma.assign(mesh.n_facets(), 0.);
       else if (structure.constant)
-        constant_penalty(mesh, constant_diffusion(mesh, form), constant, sigma);
+        constant_penalty(
+          mesh, dofs, constant_diffusion(mesh, form), constant, sigma);
       else
         {
           std::vector<double> a_bar;
           largest_diffusion(
-            mesh, form, rules, instruction_set, a_bar, diffusion);
-          penalty_from_diffusion(mesh, constant, a_bar, sigma);
+            mesh, dofs, form, rules, instruction_set, a_bar, diffusion);
+          penalty_from_diffusion(dofs, constant, a_bar, sigma);
         }
     }
 
@@ -265,21 +269,20 @@ namespace Tessella
                                         const double *const *,                \
                                         const unsigned int,                   \
                                         double *);                            \
-  template void penalty_from_diffusion(const PolytopicMesh<dim> &,            \
-                                       const double,                          \
-                                       const std::vector<double> &,           \
-                                       std::vector<double> &);                \
   template void constant_penalty(const PolytopicMesh<dim> &,                  \
+                                 const PolytopicDoFs &,                       \
                                  const std::vector<double> &,                 \
                                  const double,                                \
                                  std::vector<double> &);                      \
   template void largest_diffusion(const PolytopicMesh<dim> &,                 \
+                                  const PolytopicDoFs &,                      \
                                   const Form<dim> &,                          \
                                   const HostRules<dim> &,                     \
                                   const InstructionSet,                       \
                                   std::vector<double> &,                      \
                                   DiffusionValues<dim> *);                    \
   template void compute_penalty(const PolytopicMesh<dim> &,                   \
+                                const PolytopicDoFs &,                        \
                                 const Form<dim> &,                            \
                                 const double,                                 \
                                 const HostRules<dim> &,                       \

@@ -4,6 +4,7 @@
 
 #include <tessella/base/backend.h>
 #include <tessella/forms/form.h>
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <vector>
@@ -28,6 +29,7 @@ namespace Tessella
     template <int dim>
     void
     constant_penalty(const PolytopicMesh<dim>  &mesh,
+                     const PolytopicDoFs       &dofs,
                      const std::vector<double> &a,
                      const double               constant,
                      std::vector<double>       &sigma);
@@ -42,6 +44,7 @@ namespace Tessella
     template <int dim>
     void
     largest_diffusion(const PolytopicMesh<dim> &mesh,
+                      const PolytopicDoFs      &dofs,
                       const Form<dim>          &form,
                       const HostRules<dim>     &rules,
                       const InstructionSet      instruction_set,
@@ -57,6 +60,7 @@ namespace Tessella
     template <int dim>
     void
     compute_penalty(const PolytopicMesh<dim> &mesh,
+                    const PolytopicDoFs      &dofs,
                     const Form<dim>          &form,
                     const double              constant,
                     const HostRules<dim>     &rules,
@@ -79,9 +83,8 @@ namespace Tessella
                             double                          *a_bar);
 
     /// Computes sigma of all facets from a-bar, on all threads.
-    template <int dim>
     void
-    penalty_from_diffusion(const PolytopicMesh<dim>  &mesh,
+    penalty_from_diffusion(const PolytopicDoFs       &dofs,
                            const double               constant,
                            const std::vector<double> &a_bar,
                            std::vector<double>       &sigma);

@@ -251,7 +251,8 @@ namespace Tessella
               n_points += first_point[e + 1] - first_point[e];
               return;
             }
-          const unsigned int degree = Device::interface_degree(mesh, interface);
+          const unsigned int degree =
+            Device::interface_degree(mesh, in.dofs, interface);
           for (unsigned int f = mesh.facet_offset[interface];
                f < mesh.facet_offset[interface + 1];
                ++f)
@@ -512,7 +513,8 @@ namespace Tessella
             finish(on_boundary);
           if (n == 0)
             points.resize(std::max(n_new, packed_batch));
-          const unsigned int degree = Device::interface_degree(mesh, interface);
+          const unsigned int degree =
+            Device::interface_degree(mesh, in.dofs, interface);
           for (unsigned int f = mesh.facet_offset[interface];
                f < mesh.facet_offset[interface + 1];
                ++f)

@@ -5,6 +5,8 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/timer.h>
 
+#include <tessella/grid/revision.h>
+
 #include <cmath>
 #include <string>
 
@@ -60,7 +62,7 @@ namespace Tessella
           if (no_sigma.size() != mesh.n_facets())
             {
               no_sigma.assign(mesh.n_facets(), 0.);
-              no_sigma_revision = PolytopicMesh<dim>::new_revision();
+              no_sigma_revision = new_revision();
             }
           return {&no_sigma, no_sigma_revision};
         }
@@ -95,24 +97,25 @@ namespace Tessella
     void
     FormPreparation<dim>::prepare_rules(const unsigned int coefficient_order)
     {
-      const PolytopicSpace<dim> &space = *context.space;
-      const PolytopicMesh<dim>  &mesh  = context.mesh();
-      if (degree_revision != mesh.revision || mesh.revision == 0)
+      const PolytopicSpace<dim> &space    = *context.space;
+      const SpaceRevision        revision = context.revision();
+      if (degree_revision != revision || !revision.is_known())
         {
           max_degree      = space.max_degree();
-          degree_revision = mesh.revision;
+          degree_revision = revision;
         }
       space.tabulate(
         coefficient_order +
         (space.polynomial_space() == PolynomialSpaceType::tensor_product
            ? 2 * (dim - 1) * max_degree
            : 0));
-      if (present_rules == nullptr || rules_revision != mesh.revision ||
-          mesh.revision == 0 || rules_order != coefficient_order)
+      if (present_rules == nullptr || rules_revision != revision ||
+          !revision.is_known() || rules_order != coefficient_order)
         {
-          present_rules =
-            std::make_unique<HostRules<dim>>(mesh, coefficient_order);
-          rules_revision = mesh.revision;
+          present_rules  = std::make_unique<HostRules<dim>>(context.mesh(),
+                                                           context.dofs(),
+                                                           coefficient_order);
+          rules_revision = revision;
           rules_order    = coefficient_order;
         }
     }
@@ -125,6 +128,7 @@ namespace Tessella
                                      const bool       keep_diffusion)
     {
       const PolytopicMesh<dim> &mesh     = context.mesh();
+      const PolytopicDoFs      &dofs     = context.dofs();
       const double              constant = context.parameters.penalty.constant;
       if (!form.volume_structure().constant)
         {
@@ -136,14 +140,16 @@ namespace Tessella
       // Data that sigma depends on.
       std::vector<double> key = a;
       key.push_back(constant);
-      const std::array<std::uint64_t, 3> revisions = {
-        {mesh.revision, mesh.quadrature_revision, mesh.penalty_revision}};
-      if (mesh.revision == 0 || sigma_revision == 0 ||
+      const std::array<std::uint64_t, 4> revisions = {{mesh.revision,
+                                                       mesh.quadrature_revision,
+                                                       dofs.revision,
+                                                       dofs.penalty_revision}};
+      if (!context.revision().is_known() || sigma_revision == 0 ||
           revisions != sigma_revisions || key != sigma_key)
         {
           sigma_revision = 0;
-          constant_penalty(mesh, a, constant, sigma);
-          sigma_revision  = PolytopicMesh<dim>::new_revision();
+          constant_penalty(mesh, dofs, a, constant, sigma);
+          sigma_revision  = new_revision();
           sigma_revisions = revisions;
           sigma_key       = key;
         }
@@ -158,20 +164,23 @@ namespace Tessella
                                                 const bool       keep_diffusion)
     {
       const PolytopicMesh<dim> &mesh      = context.mesh();
+      const PolytopicDoFs      &dofs      = context.dofs();
       const VolumeStructure     structure = form.volume_structure();
       sigma_revision                      = 0;
       sigma_key.clear();
       const bool keep =
         keep_diffusion && !structure.penalty_diffusion &&
         diffusion.reinit(mesh,
+                         dofs,
                          *present_rules,
                          structure.diffusion == DiffusionType::tensor
                            ? dim * dim
                            : 1,
-                         diffusion_values_limit(mesh));
+                         diffusion_values_limit(mesh, dofs));
       std::vector<double> a_bar;
       context.structure.on_all_processes([&]() {
         largest_diffusion(mesh,
+                          dofs,
                           form,
                           *present_rules,
                           context.parameters.instruction_set,
@@ -180,11 +189,11 @@ namespace Tessella
       });
       if (context.structure.n_processes > 1)
         context.space->exchange_facet_values(a_bar);
-      penalty_from_diffusion(mesh,
+      penalty_from_diffusion(dofs,
                              context.parameters.penalty.constant,
                              a_bar,
                              sigma);
-      sigma_revision = PolytopicMesh<dim>::new_revision();
+      sigma_revision = new_revision();
     }
 
 
@@ -194,13 +203,13 @@ namespace Tessella
     FormPreparation<dim>::sigma_from_diffusion(std::vector<double> &a_bar)
     {
       context.space->exchange_facet_values(a_bar);
-      penalty_from_diffusion(context.mesh(),
+      penalty_from_diffusion(context.dofs(),
                              context.parameters.penalty.constant,
                              a_bar,
                              sigma);
       // These values are not interchangeable with those of the host.
       sigma_revision = 0;
-      return {&sigma, PolytopicMesh<dim>::new_revision()};
+      return {&sigma, new_revision()};
     }
 
 

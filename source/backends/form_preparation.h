@@ -20,7 +20,8 @@ namespace Tessella
     /**
      * What the host prepares for a form before any block row is computed:
      * quadrature rules and sigma of each facet. Results are kept until the
-     * mesh, the order of the quadrature, the diffusion or the penalty changes.
+     * mesh, the space, the order of the quadrature, the diffusion or the
+     * penalty changes.
      */
     template <int dim>
     class FormPreparation
@@ -96,12 +97,12 @@ namespace Tessella
       AssemblyContext<dim> &context;
 
       // Results and their revisions (0: none).
-      std::uint64_t                   degree_revision = 0, rules_revision = 0;
+      SpaceRevision                   degree_revision, rules_revision;
       unsigned int                    max_degree = 0, rules_order = 0;
       std::unique_ptr<HostRules<dim>> present_rules;
       std::vector<double>             sigma, sigma_key, no_sigma;
       std::uint64_t                   sigma_revision = 0, no_sigma_revision = 0;
-      std::array<std::uint64_t, 3>    sigma_revisions = {};
+      std::array<std::uint64_t, 4>    sigma_revisions = {};
       DiffusionValues<dim>            diffusion; // of the present form only
     };
   } // namespace internal

@@ -14,6 +14,7 @@ namespace Tessella
     template <int dim>
     void
     assemble_on_host(const PolytopicMesh<dim>     &mesh,
+                     const PolytopicDoFs          &dofs,
                      const BlockSparsity          &sparsity,
                      const Form<dim>              &form,
                      const std::vector<double>    &sigma,
@@ -24,9 +25,9 @@ namespace Tessella
                      const DiffusionValues<dim>   *diffusion)
     {
       const unsigned int max_degree =
-        mesh.degree.empty()
+        dofs.degree.empty()
           ? 0
-          : *std::max_element(mesh.degree.begin(), mesh.degree.end());
+          : *std::max_element(dofs.degree.begin(), dofs.degree.end());
       // Spaces of lower degree are prefixes of the largest space.
       std::vector<unsigned char> exponents(
         dim * Legendre::n_functions(dim, max_degree, space));
@@ -40,6 +41,7 @@ namespace Tessella
       for_polytopes(mesh.n_owned_polytopes(),
                     [&](const unsigned int begin, const unsigned int end) {
                       BlockRowAssembler<dim> assembler(mesh,
+                                                       dofs,
                                                        sparsity,
                                                        form,
                                                        sigma,
@@ -67,7 +69,7 @@ namespace Tessella
                                              values,
                                              target.has_rhs()
                                                ? target.host_rhs +
-                                                   mesh.dof_offset[k]
+                                                   dofs.dof_offset[k]
                                                : nullptr);
                           if (store)
                             target.store_block_rows(k, k + 1, buffer.data());
@@ -79,6 +81,7 @@ namespace Tessella
 
 #define INSTANTIATE(dim)                                         \
   template void assemble_on_host(const PolytopicMesh<dim> &,     \
+                                 const PolytopicDoFs &,          \
                                  const BlockSparsity &,          \
                                  const Form<dim> &,              \
                                  const std::vector<double> &,    \

@@ -27,6 +27,7 @@ namespace Tessella
     template <int dim>
     void
     assemble_on_host(const PolytopicMesh<dim>     &mesh,
+                     const PolytopicDoFs          &dofs,
                      const BlockSparsity          &sparsity,
                      const Form<dim>              &form,
                      const std::vector<double>    &sigma,

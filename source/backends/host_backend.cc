@@ -107,6 +107,7 @@ namespace Tessella
         host.host_rhs = rhs.data();
 
       assemble_on_host(context.mesh(),
+                       context.dofs(),
                        blocks,
                        form,
                        sigma,

@@ -12,11 +12,11 @@ namespace Tessella
   {
     template <int dim>
     bool
-    has_total_degree_space(const PolytopicMesh<dim> &mesh)
+    has_total_degree_space(const PolytopicDoFs &dofs)
     {
-      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
-        if (mesh.n_basis[k] !=
-            Legendre::n_functions(dim, mesh.degree[k], false))
+      for (std::size_t k = 0; k < dofs.degree.size(); ++k)
+        if (dofs.n_basis[k] !=
+            Legendre::n_functions(dim, dofs.degree[k], false))
           return false;
       return true;
     }
@@ -50,6 +50,7 @@ namespace Tessella
 
     template <int dim>
     HostRules<dim>::HostRules(const PolytopicMesh<dim> &mesh,
+                              const PolytopicDoFs      &dofs,
                               const unsigned int        coefficient_order)
     {
       // The rules determine how points are grouped, so all processes need the
@@ -67,17 +68,18 @@ namespace Tessella
             has_facet[static_cast<unsigned int>(type)] = true;
         }
       const unsigned int max_degree =
-        mesh.whole.is_set
-          ? mesh.whole.max_degree
-          : *std::max_element(mesh.degree.begin(), mesh.degree.end());
+        dofs.whole.is_set
+          ? dofs.whole.max_degree
+          : *std::max_element(dofs.degree.begin(), dofs.degree.end());
 
       // Degree p in each variable corresponds to total degree dim p on a cell
       // that is not aligned with the axes. Prismatic meshes have spaces of
       // total degree, at least in all variables but the last one.
       const bool aligned =
         mesh.prismatic ||
-        (mesh.whole.is_set ? mesh.whole.total_degree || mesh.whole.aligned
-                           : has_total_degree_space(mesh) || mesh.is_aligned());
+        (mesh.whole.is_set
+           ? dofs.whole.total_degree || mesh.whole.aligned
+           : has_total_degree_space<dim>(dofs) || mesh.is_aligned());
 
       const auto add = [&](auto &rules, const ReferenceRule &rule) {
         rules.push_back(std::make_unique<PaddedRule>(rule));
@@ -132,6 +134,7 @@ namespace Tessella
     template <int dim>
     unsigned int
     VolumePointBuffer<dim>::fill(const PolytopicMesh<dim>        &mesh,
+                                 const PolytopicDoFs             &dofs,
                                  const HostRules<dim>            &rules,
                                  const HostKernels::Kernels<dim> &kernels,
                                  const unsigned int               polytope,
@@ -139,7 +142,7 @@ namespace Tessella
                                  unsigned int                    &point)
     {
       const unsigned int end    = mesh.subcell_offset[polytope + 1];
-      const unsigned int degree = mesh.degree[polytope];
+      const unsigned int degree = dofs.degree[polytope];
       unsigned int       n      = 0;
       for (; subcell < end; ++subcell)
         {
@@ -221,7 +224,7 @@ namespace Tessella
 
 
 #define INSTANTIATE(dim)                                            \
-  template bool has_total_degree_space(const PolytopicMesh<dim> &); \
+  template bool has_total_degree_space<dim>(const PolytopicDoFs &); \
   template class HostRules<dim>;                                    \
   template class VolumePointBuffer<dim>
 

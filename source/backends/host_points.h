@@ -2,6 +2,7 @@
 #ifndef tessella_source_backends_host_points_h
 #define tessella_source_backends_host_points_h
 
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/portable/legendre.h>
 #include <tessella/quadrature/reference_quadrature.h>
@@ -58,23 +59,24 @@ namespace Tessella
 
 
 
-    /// Whether all polytopes have total-degree spaces, not tensor-product
-    /// spaces.
+    /// Whether all polytopes of a mesh in @p dim variables have total-degree
+    /// spaces, not tensor-product spaces.
     template <int dim>
     bool
-    has_total_degree_space(const PolytopicMesh<dim> &mesh);
+    has_total_degree_space(const PolytopicDoFs &dofs);
 
 
 
     /**
      * Quadrature rules for the sub-cells and facets of a mesh, by polynomial
-     * degree, for a form of a given coefficient order.
+     * degree of a space on it, for a form of a given coefficient order.
      */
     template <int dim>
     class HostRules
     {
     public:
       HostRules(const PolytopicMesh<dim> &mesh,
+                const PolytopicDoFs      &dofs,
                 const unsigned int        coefficient_order);
 
       /// Rule for a sub-cell that is not tabulated; @p degree is that of its
@@ -122,6 +124,7 @@ namespace Tessella
        */
       unsigned int
       fill(const PolytopicMesh<dim>        &mesh,
+           const PolytopicDoFs             &dofs,
            const HostRules<dim>            &rules,
            const HostKernels::Kernels<dim> &kernels,
            const unsigned int               polytope,

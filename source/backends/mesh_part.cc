@@ -68,6 +68,7 @@ namespace Tessella
 
     template <int dim>
     MeshPart<dim>::MeshPart(const PolytopicMesh<dim> &whole,
+                            const PolytopicDoFs      &whole_space,
                             const BlockSparsity      &blocks,
                             const unsigned int        begin,
                             const unsigned int        end)
@@ -77,6 +78,7 @@ namespace Tessella
       find_polytopes(blocks);
       const std::vector<unsigned int> interface = find_interfaces(whole);
       copy_polytopes(whole, blocks);
+      copy_space(whole_space);
       copy_blocks(blocks);
       copy_subcells(whole);
       copy_interfaces(whole, interface);
@@ -141,9 +143,6 @@ namespace Tessella
       const unsigned int n = polytope.size();
       mesh.measure.resize(n);
       mesh.box.resize(2 * dim * std::size_t(n));
-      mesh.degree.resize(n);
-      mesh.n_basis.resize(n);
-      mesh.dof_offset.resize(n + 1);
       mesh.subcell_offset.assign(n + 1, 0);
       mesh.polytope_interface_offset.assign(n + 1, 0);
       sparsity.block_offset.assign(n + 1, 0);
@@ -156,10 +155,6 @@ namespace Tessella
           std::copy(whole.box.begin() + 2 * dim * std::size_t(k),
                     whole.box.begin() + 2 * dim * (std::size_t(k) + 1),
                     mesh.box.begin() + 2 * dim * std::size_t(l));
-          mesh.degree[l]  = whole.degree[k];
-          mesh.n_basis[l] = whole.n_basis[k];
-          mesh.dof_offset[l + 1] =
-            mesh.dof_offset[l] + whole.dof_offset[k + 1] - whole.dof_offset[k];
           const bool own = k >= begin && k < end;
           // Polytope k + 1 may be a neighbour, whose ranges are empty.
           const unsigned int last = std::max(begin, std::min(k + 1, end));
@@ -174,6 +169,27 @@ namespace Tessella
             blocks.value_offset[last] - blocks.value_offset[begin];
           if (own)
             sparsity.row_width[l] = blocks.row_width[k];
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    MeshPart<dim>::copy_space(const PolytopicDoFs &whole)
+    {
+      const unsigned int n = polytope.size();
+      dofs.n_components    = whole.n_components;
+      dofs.degree.resize(n);
+      dofs.n_basis.resize(n);
+      dofs.dof_offset.resize(n + 1);
+      for (unsigned int l = 0; l < n; ++l)
+        {
+          const unsigned int k = polytope[l];
+          dofs.degree[l]       = whole.degree[k];
+          dofs.n_basis[l]      = whole.n_basis[k];
+          dofs.dof_offset[l + 1] =
+            dofs.dof_offset[l] + whole.dof_offset[k + 1] - whole.dof_offset[k];
         }
     }
 
@@ -356,7 +372,8 @@ namespace Tessella
 
     template <int dim>
     Device::CoefficientArrays
-    MeshPart<dim>::coefficient_arrays(const PolytopicMesh<dim> &whole) const
+    MeshPart<dim>::coefficient_arrays(const PolytopicMesh<dim> &whole,
+                                      const PolytopicDoFs &whole_space) const
     {
       Device::CoefficientArrays arrays;
       arrays.first_subcell = whole.subcell_offset[begin];
@@ -365,7 +382,7 @@ namespace Tessella
                                      whole.subcell_material.begin() +
                                        whole.subcell_offset[end]);
       for (const unsigned int k : polytope)
-        arrays.dof_offset.push_back(whole.dof_offset[k]);
+        arrays.dof_offset.push_back(whole_space.dof_offset[k]);
       for (const unsigned int f : facet)
         for (unsigned int side = 0; side < 2; ++side)
           {

@@ -2,6 +2,7 @@
 #ifndef tessella_source_backends_mesh_part_h
 #define tessella_source_backends_mesh_part_h
 
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/lac/block_sparsity.h>
 
@@ -31,17 +32,20 @@ namespace Tessella
     {
       /// Cost: proportional to the size of the part; runs on all threads.
       MeshPart(const PolytopicMesh<dim> &mesh,
+               const PolytopicDoFs      &dofs,
                const BlockSparsity      &sparsity,
                const unsigned int        begin,
                const unsigned int        end);
 
       /// Arrays for coefficients that are evaluated on a device; indices refer
-      /// to the whole mesh @p whole.
+      /// to the whole mesh @p whole and the space @p whole_space on it.
       Device::CoefficientArrays
-      coefficient_arrays(const PolytopicMesh<dim> &whole) const;
+      coefficient_arrays(const PolytopicMesh<dim> &whole,
+                         const PolytopicDoFs      &whole_space) const;
 
       unsigned int       begin, end;
       PolytopicMesh<dim> mesh;
+      PolytopicDoFs      dofs;
       BlockSparsity      sparsity;
       /// Index of polytope `begin` in this part; the others follow.
       unsigned int first;
@@ -60,6 +64,9 @@ namespace Tessella
       void
       copy_polytopes(const PolytopicMesh<dim> &whole,
                      const BlockSparsity      &blocks);
+
+      void
+      copy_space(const PolytopicDoFs &whole);
 
       void
       copy_blocks(const BlockSparsity &blocks);

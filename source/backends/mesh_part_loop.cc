@@ -99,6 +99,7 @@ namespace Tessella
       template <int dim>
       std::size_t
       bytes_of_row(const PolytopicMesh<dim>    &mesh,
+                   const PolytopicDoFs         &dofs,
                    const BlockSparsity         &sparsity,
                    const Device::RuleTables    &rules,
                    const Device::FormData<dim> &data,
@@ -109,12 +110,12 @@ namespace Tessella
         std::size_t bytes =
           values_size *
             (sparsity.value_offset[k + 1] - sparsity.value_offset[k]) +
-          rhs_size * (mesh.dof_offset[k + 1] - mesh.dof_offset[k]) + gap_bytes;
+          rhs_size * (dofs.dof_offset[k + 1] - dofs.dof_offset[k]) + gap_bytes;
         for (unsigned int s = mesh.subcell_offset[k];
              data.volume_layout.n > 0 && s < mesh.subcell_offset[k + 1];
              ++s)
           bytes += sizeof(double) * data.volume_layout.n *
-                   n_subcell_points(mesh, rules, s, mesh.degree[k]);
+                   n_subcell_points(mesh, rules, s, dofs.degree[k]);
         for (unsigned int e = mesh.polytope_interface_offset[k];
              data.facet_layout.n > 0 &&
              e < mesh.polytope_interface_offset[k + 1];
@@ -130,7 +131,7 @@ namespace Tessella
                        n_facet_points(mesh,
                                       rules,
                                       f,
-                                      Device::interface_degree(mesh, i));
+                                      Device::interface_degree(mesh, dofs, i));
           }
         return bytes;
       }
@@ -156,6 +157,7 @@ namespace Tessella
             part_bytes[k] = bytes_of_part(
               data.mesh, data.sparsity, data.tables, evaluation, k);
             row_bytes[k] = bytes_of_row(data.mesh,
+                                        data.dofs,
                                         data.sparsity,
                                         data.tables,
                                         form,
@@ -183,10 +185,8 @@ namespace Tessella
       unsigned int end = begin;
       while (end < n && (end == begin || bytes + part_bytes[end] <= mesh_limit))
         bytes += part_bytes[end++];
-      return std::make_unique<MeshPart<dim>>(data.mesh,
-                                             data.sparsity,
-                                             begin,
-                                             end);
+      return std::make_unique<MeshPart<dim>>(
+        data.mesh, data.dofs, data.sparsity, begin, end);
     }
 
 
@@ -241,12 +241,17 @@ namespace Tessella
       const std::function<void(const MeshPart<dim> &, Device::Assembler<dim> &)>
         &function)
     {
-      const std::size_t bytes = Device::Assembler<dim>::memory(
-        part.mesh, part.sparsity, data.tables, data.exponents.size());
+      const std::size_t bytes =
+        Device::Assembler<dim>::memory(part.mesh,
+                                       part.dofs,
+                                       part.sparsity,
+                                       data.tables,
+                                       data.exponents.size());
       if (bytes > limit)
         throw Device::RowTooLarge(part.begin, 0);
       data.workspace.reserve_mesh(std::max(bytes, mesh_limit));
       Device::Assembler<dim> assembler({part.mesh,
+                                        part.dofs,
                                         part.sparsity,
                                         part.first,
                                         part.first + part.end - part.begin,

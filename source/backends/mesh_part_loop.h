@@ -2,6 +2,7 @@
 #ifndef tessella_source_backends_mesh_part_loop_h
 #define tessella_source_backends_mesh_part_loop_h
 
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/lac/block_sparsity.h>
 
@@ -31,6 +32,7 @@ namespace Tessella
       struct Data
       {
         const PolytopicMesh<dim>         &mesh;
+        const PolytopicDoFs              &dofs;
         const BlockSparsity              &sparsity;
         const Device::RuleTables         &tables;
         const std::vector<unsigned char> &exponents;

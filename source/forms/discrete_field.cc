@@ -45,10 +45,11 @@ namespace Tessella
     prepare()
     {
       const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+      const PolytopicDoFs      &dofs = handler->polytopic_dofs();
       const unsigned int        degree =
-        mesh.degree.empty()
+        dofs.degree.empty()
                  ? 0
-                 : *std::max_element(mesh.degree.begin(), mesh.degree.end());
+                 : *std::max_element(dofs.degree.begin(), dofs.degree.end());
       const bool tensor_product =
         handler->polynomial_space() == PolynomialSpaceType::tensor_product;
       exponents.resize(dim *
@@ -68,7 +69,7 @@ namespace Tessella
               const double *const u =
                 internal::vector_data(*trilinos_vector, n);
               copy.assign(u, u + n);
-              copy.resize(mesh.dof_offset.back());
+              copy.resize(dofs.dof_offset.back());
               handler->exchange_dof_values(copy);
               copied = true;
             }
@@ -166,6 +167,7 @@ namespace Tessella
                                double *const       *gradients) const
   {
     const PolytopicMesh<dim> &mesh = implementation->handler->polytopic_mesh();
+    const PolytopicDoFs      &dofs = implementation->handler->polytopic_dofs();
     const double *const       coefficients = implementation->host_values();
     unsigned int              k            = 0;
     for (unsigned int q = 0; q < n_points; ++q)
@@ -181,10 +183,10 @@ namespace Tessella
         for (unsigned int d = 0; d < dim; ++d)
           point[d] = x[d][q];
         internal::evaluate_field<dim>(&mesh.box[2 * dim * std::size_t(k)],
-                                      mesh.degree[k],
-                                      mesh.n_basis[k],
+                                      dofs.degree[k],
+                                      dofs.n_basis[k],
                                       implementation->exponents.data(),
-                                      coefficients + mesh.dof_offset[k],
+                                      coefficients + dofs.dof_offset[k],
                                       point,
                                       values[q],
                                       gradient);
@@ -220,7 +222,7 @@ namespace Tessella
   std::size_t
   DiscreteField<dim>::size() const
   {
-    return implementation->handler->polytopic_mesh().dof_offset.back();
+    return implementation->handler->polytopic_dofs().dof_offset.back();
   }
 
 

@@ -11,6 +11,7 @@
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/penalty.h>
+#include <tessella/grid/revision.h>
 #include <tessella/portable/legendre.h>
 
 #ifdef TESSELLA_HAVE_EPETRA
@@ -424,11 +425,19 @@ namespace Tessella
   }
 
   template <int dim>
-  PolytopicMesh<dim> &
-  AgglomerationHandler<dim>::mutable_polytopic_mesh() const
+  const PolytopicDoFs &
+  AgglomerationHandler<dim>::polytopic_dofs() const
   {
     check_cells();
-    return mesh;
+    return dofs;
+  }
+
+  template <int dim>
+  PolytopicDoFs &
+  AgglomerationHandler<dim>::mutable_polytopic_dofs() const
+  {
+    check_cells();
+    return dofs;
   }
 
   template <int dim>
@@ -442,7 +451,8 @@ namespace Tessella
   std::size_t
   AgglomerationHandler<dim>::memory_consumption() const
   {
-    return sizeof(*this) - sizeof(mesh) + mesh.memory_consumption() +
+    return sizeof(*this) - sizeof(mesh) + mesh.memory_consumption() -
+           sizeof(dofs) + dofs.memory_consumption() +
            cells.capacity() * sizeof(cells[0]) +
            (cell_polytope.capacity() + fe_indices.capacity()) *
              sizeof(unsigned int) +
@@ -458,16 +468,15 @@ namespace Tessella
     fe_collection.reset();
     fe_indices.clear();
     next_fe_indices.clear();
-    present_n_components = 1;
-    mesh.degree.clear();
-    mesh.n_basis.clear();
-    mesh.dof_offset.clear();
-    mesh.penalty_factor.clear();
+    dofs = PolytopicDoFs();
     ghost_first_dof.clear();
     first_own_dof         = 0;
     n_all_dofs            = 0;
     penalty_state         = -1;
     tabulated_extra_order = -1;
+    if (mesh.subcell_point_offset.empty() && mesh.facet_point_offset.empty())
+      return;
+    // The order of the tables depends on the degrees.
     mesh.subcell_point_offset.clear();
     mesh.facet_point_offset.clear();
     mesh.subcell_points.clear();
@@ -475,9 +484,7 @@ namespace Tessella
     mesh.facet_point_normals.clear();
     mesh.subcell_point_weights.clear();
     mesh.facet_point_weights.clear();
-    mesh.revision            = PolytopicMesh<dim>::new_revision();
-    mesh.quadrature_revision = mesh.revision;
-    mesh.penalty_revision    = mesh.revision;
+    mesh.quadrature_revision = new_revision();
   }
 
   template <int dim>
@@ -556,9 +563,9 @@ namespace Tessella
     clear_dofs();
     fe_collection =
       std::make_unique<dealii::hp::FECollection<dim>>(new_collection);
-    fe_indices           = new_fe_indices;
-    present_n_components = facts.n_components;
-    space                = facts.space;
+    fe_indices        = new_fe_indices;
+    dofs.n_components = facts.n_components;
+    space             = facts.space;
     if (is_parallel)
       {
         fe_indices.resize(mesh.n_polytopes());
@@ -574,19 +581,19 @@ namespace Tessella
     const std::vector<unsigned int> &n_functions)
   {
     const unsigned int n_all = mesh.n_polytopes();
-    mesh.degree.resize(n_all);
-    mesh.n_basis.resize(n_all);
-    mesh.dof_offset.resize(n_all + 1);
-    mesh.dof_offset[0] = 0;
+    dofs.degree.resize(n_all);
+    dofs.n_basis.resize(n_all);
+    dofs.dof_offset.resize(n_all + 1);
+    dofs.dof_offset[0] = 0;
     for (unsigned int k = 0; k < n_all; ++k)
       {
-        mesh.degree[k]  = degrees[fe_indices[k]];
-        mesh.n_basis[k] = n_functions[fe_indices[k]];
-        mesh.dof_offset[k + 1] =
-          mesh.dof_offset[k] +
-          static_cast<std::uint64_t>(present_n_components) * mesh.n_basis[k];
+        dofs.degree[k]  = degrees[fe_indices[k]];
+        dofs.n_basis[k] = n_functions[fe_indices[k]];
+        dofs.dof_offset[k + 1] =
+          dofs.dof_offset[k] +
+          static_cast<std::uint64_t>(dofs.n_components) * dofs.n_basis[k];
       }
-    n_all_dofs = mesh.dof_offset[n_polytopes()];
+    n_all_dofs = dofs.dof_offset[n_polytopes()];
     if (is_parallel)
       number_dofs_in_parallel();
     if (n_all_dofs >
@@ -600,6 +607,8 @@ namespace Tessella
                                  "deal.II can count: configure it with 64-bit "
                                  "indices."));
       }
+    dofs.revision         = new_revision();
+    dofs.penalty_revision = dofs.revision;
   }
 
   template <int dim>
@@ -641,10 +650,10 @@ namespace Tessella
   dealii::types::global_dof_index
   AgglomerationHandler<dim>::n_locally_owned_dofs() const
   {
-    return mesh.dof_offset.empty()
+    return dofs.dof_offset.empty()
              ? 0
              : static_cast<dealii::types::global_dof_index>(
-                 mesh.dof_offset[n_polytopes()]);
+                 dofs.dof_offset[n_polytopes()]);
   }
 
   template <int dim>
@@ -654,7 +663,7 @@ namespace Tessella
     check_cells();
     AssertIndexRange(polytope, mesh.n_polytopes());
     return static_cast<dealii::types::global_dof_index>(
-      polytope < n_polytopes() ? first_own_dof + mesh.dof_offset[polytope]
+      polytope < n_polytopes() ? first_own_dof + dofs.dof_offset[polytope]
                                : ghost_first_dof[polytope - n_polytopes()]);
   }
 
@@ -662,7 +671,7 @@ namespace Tessella
   unsigned int
   AgglomerationHandler<dim>::n_components() const
   {
-    return present_n_components;
+    return dofs.n_components;
   }
 
   template <int dim>
@@ -676,21 +685,21 @@ namespace Tessella
   unsigned int
   AgglomerationHandler<dim>::max_degree() const
   {
-    return mesh.whole.is_set ? mesh.whole.max_degree
-           : mesh.degree.empty()
+    return dofs.whole.is_set ? dofs.whole.max_degree
+           : dofs.degree.empty()
              ? 0
-             : *std::max_element(mesh.degree.begin(), mesh.degree.end());
+             : *std::max_element(dofs.degree.begin(), dofs.degree.end());
   }
 
   template <int dim>
   unsigned int
   AgglomerationHandler<dim>::max_dofs_per_polytope() const
   {
-    return mesh.whole.is_set ? present_n_components * mesh.whole.max_basis
-           : mesh.n_basis.empty()
+    return dofs.whole.is_set ? dofs.n_components * dofs.whole.max_basis
+           : dofs.n_basis.empty()
              ? 0
-             : present_n_components *
-                 *std::max_element(mesh.n_basis.begin(), mesh.n_basis.end());
+             : dofs.n_components *
+                 *std::max_element(dofs.n_basis.begin(), dofs.n_basis.end());
   }
 
   template <int dim>
@@ -715,8 +724,8 @@ namespace Tessella
       {
         const unsigned int k = n_polytopes() + g;
         set.add_range(ghost_first_dof[g],
-                      ghost_first_dof[g] + mesh.dof_offset[k + 1] -
-                        mesh.dof_offset[k]);
+                      ghost_first_dof[g] + dofs.dof_offset[k + 1] -
+                        dofs.dof_offset[k]);
       }
     set.compress();
     return set;
@@ -729,7 +738,7 @@ namespace Tessella
     SparsityPatternType &sparsity) const
   {
     check_cells();
-    AssertThrow(!mesh.dof_offset.empty(),
+    AssertThrow(!dofs.dof_offset.empty(),
                 ExcUserInput("make_sparsity_pattern() needs degrees of "
                              "freedom: call distribute_dofs() first."));
     AssertThrow(sparsity.n_rows() == n_dofs() && sparsity.n_cols() == n_dofs(),
@@ -763,13 +772,13 @@ namespace Tessella
         columns.clear();
         for (const unsigned int other : partners)
           for (std::uint64_t j = 0;
-               j < mesh.dof_offset[other + 1] - mesh.dof_offset[other];
+               j < dofs.dof_offset[other + 1] - dofs.dof_offset[other];
                ++j)
             columns.push_back(first_dof(other) + j);
         if (!ghost_polytopes.empty())
           std::sort(columns.begin(), columns.end());
         for (std::uint64_t i = 0;
-             i < mesh.dof_offset[k + 1] - mesh.dof_offset[k];
+             i < dofs.dof_offset[k + 1] - dofs.dof_offset[k];
              ++i)
           sparsity.add_entries(first_dof(k) + i,
                                columns.begin(),

@@ -3,6 +3,7 @@
 
 #include <tessella/base/exceptions.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/grid/revision.h>
 
 #include <algorithm>
 #include <string>
@@ -86,6 +87,7 @@ namespace Tessella
         check_number_of_ids(ids.size(), cells.size());
         numbering.ids = std::move(ids);
         build_flat_view(numbering);
+        renew_mesh_revision();
         return;
       }
     const MPI_Comm communicator = get_communicator();
@@ -100,6 +102,17 @@ namespace Tessella
     exchange_measures_and_boxes();
     list_shared_facets(mesh, numbering.order);
     reduce_types();
+    renew_mesh_revision();
+  }
+
+
+
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::renew_mesh_revision()
+  {
+    mesh.revision            = new_revision();
+    mesh.quadrature_revision = mesh.revision;
   }
 
 

@@ -453,12 +453,12 @@ namespace Tessella
   {
     const MPI_Comm      communicator = get_communicator();
     const unsigned int  n_own        = n_polytopes();
-    const std::uint64_t n_own_dofs   = mesh.dof_offset[n_own];
+    const std::uint64_t n_own_dofs   = dofs.dof_offset[n_own];
     first_own_dof = internal::sum_of_lower_processes(n_own_dofs, communicator);
     n_all_dofs    = dealii::Utilities::MPI::sum(n_own_dofs, communicator);
     std::vector<std::uint64_t> first(mesh.n_polytopes());
     for (unsigned int k = 0; k < n_own; ++k)
-      first[k] = first_own_dof + mesh.dof_offset[k];
+      first[k] = first_own_dof + dofs.dof_offset[k];
     (*ghosts)(first, 1, false);
     ghost_first_dof.assign(first.begin() + n_own, first.end());
 
@@ -467,18 +467,19 @@ namespace Tessella
     unsigned int extrema[3] = {0, 0, 0};
     for (unsigned int k = 0; k < n_own; ++k)
       {
-        extrema[0] = std::max(extrema[0], mesh.degree[k]);
-        extrema[1] = std::max(extrema[1], mesh.n_basis[k]);
-        extrema[2] = std::max(extrema[2], invalid_index - mesh.n_basis[k]);
+        extrema[0] = std::max(extrema[0], dofs.degree[k]);
+        extrema[1] = std::max(extrema[1], dofs.n_basis[k]);
+        extrema[2] = std::max(extrema[2], invalid_index - dofs.n_basis[k]);
       }
 #ifdef DEAL_II_WITH_MPI
     MPI_Allreduce(
       MPI_IN_PLACE, extrema, 3, MPI_UNSIGNED, MPI_MAX, communicator);
 #endif
-    mesh.whole.max_degree   = extrema[0];
-    mesh.whole.max_basis    = extrema[1];
-    mesh.whole.min_basis    = invalid_index - extrema[2];
-    mesh.whole.total_degree = space == PolynomialSpaceType::total_degree;
+    dofs.whole.is_set       = true;
+    dofs.whole.max_degree   = extrema[0];
+    dofs.whole.max_basis    = extrema[1];
+    dofs.whole.min_basis    = invalid_index - extrema[2];
+    dofs.whole.total_degree = space == PolynomialSpaceType::total_degree;
   }
 
 
@@ -503,7 +504,7 @@ namespace Tessella
     std::vector<double> &values) const
   {
     check_cells();
-    AssertDimension(values.size(), mesh.dof_offset.back());
+    AssertDimension(values.size(), dofs.dof_offset.back());
     if (ghosts == nullptr || n_all_polytopes == 0)
       return;
     // Rows of equal length, one per polytope.
@@ -513,8 +514,8 @@ namespace Tessella
                                const unsigned int end,
                                const auto        &function) {
       for (unsigned int k = begin; k < end; ++k)
-        function(values.data() + mesh.dof_offset[k],
-                 mesh.dof_offset[k + 1] - mesh.dof_offset[k],
+        function(values.data() + dofs.dof_offset[k],
+                 dofs.dof_offset[k + 1] - dofs.dof_offset[k],
                  rows.data() + std::size_t(n) * k);
     };
     for_range(0,

@@ -3,6 +3,7 @@
 
 #include <tessella/base/exceptions.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/grid/revision.h>
 
 #include <algorithm>
 #include <cmath>
@@ -36,6 +37,7 @@ namespace Tessella
     template <int dim>
     std::vector<Task<dim>>
     list_tasks(const PolytopicMesh<dim>                 &mesh,
+               const PolytopicDoFs                      &dofs,
                const internal::ActiveCells<dim>         &cells,
                const std::vector<internal::CurvedFacet> &curved_facets,
                const unsigned int                        mapping_degree,
@@ -54,16 +56,16 @@ namespace Tessella
               const internal::CellShape<dim> &shape =
                 shapes(cells[c]->reference_cell());
               const unsigned int order = internal::reference_order(
-                shape, mapping_degree, 2 * mesh.degree[k] + extra_order, false);
+                shape, mapping_degree, 2 * dofs.degree[k] + extra_order, false);
               tasks.push_back({s, c, &shape, order, nullptr});
             }
       for (const internal::CurvedFacet &facet : curved_facets)
         {
           const internal::CellShape<dim> &shape =
             shapes(cells[facet.cell]->reference_cell());
-          unsigned int p = mesh.degree[facet.polytopes[0]];
+          unsigned int p = dofs.degree[facet.polytopes[0]];
           if (facet.polytopes[1] != invalid_index)
-            p = std::max(p, mesh.degree[facet.polytopes[1]]);
+            p = std::max(p, dofs.degree[facet.polytopes[1]]);
           const unsigned int order = internal::reference_order(
             shape, mapping_degree, 2 * p + extra_order, true);
           tasks.push_back({facet.facet, facet.cell, &shape, order, &facet});
@@ -177,7 +179,7 @@ namespace Tessella
     check_cells();
     if (present_n_curved_cells == 0)
       return;
-    AssertThrow(!mesh.degree.empty(),
+    AssertThrow(!dofs.degree.empty(),
                 ExcUserInput("tabulate() needs polynomial degrees: call "
                              "distribute_dofs() first."));
     if (static_cast<int>(extra_order) <= tabulated_extra_order)
@@ -185,11 +187,12 @@ namespace Tessella
 
     const std::vector<Task<dim>> tasks =
       list_tasks(mesh,
+                 dofs,
                  cells,
                  curved_facets,
                  internal::mapping_degree(*user_mapping),
                  extra_order);
-    mesh.quadrature_revision = PolytopicMesh<dim>::new_revision();
+    mesh.quadrature_revision = new_revision();
     if (!count_points(tasks, mesh))
       {
         mesh.subcell_point_offset.clear();

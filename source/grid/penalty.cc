@@ -2,6 +2,7 @@
 #include <deal.II/base/parallel.h>
 
 #include <tessella/grid/penalty.h>
+#include <tessella/grid/revision.h>
 #include <tessella/portable/geometry.h>
 
 #include <algorithm>
@@ -429,9 +430,10 @@ namespace Tessella
     // bounding_box.
     template <int dim>
     void
-    bounding_box_factors(PolytopicMesh<dim> &mesh,
-                         const unsigned int  polytope,
-                         const double        p)
+    bounding_box_factors(const PolytopicMesh<dim> &mesh,
+                         const unsigned int        polytope,
+                         const double              p,
+                         std::vector<double>      &penalty_factor)
     {
       const double *box = &mesh.box[2 * dim * polytope];
       for (unsigned int e = mesh.polytope_interface_offset[polytope];
@@ -448,7 +450,7 @@ namespace Tessella
               for (int d = 0; d < dim; ++d)
                 extent += std::abs(mesh.facet_normal[f * dim + d]) *
                           (box[dim + d] - box[d]);
-              mesh.penalty_factor[2 * f + side] = p * p / extent;
+              penalty_factor[2 * f + side] = p * p / extent;
             }
         }
     }
@@ -458,20 +460,21 @@ namespace Tessella
 
   template <int dim>
   void
-  compute_penalty_factors(PolytopicMesh<dim>  &mesh,
-                          const PenaltyFormula formula)
+  compute_penalty_factors(const PolytopicMesh<dim> &mesh,
+                          PolytopicDoFs            &dofs,
+                          const PenaltyFormula      formula)
   {
-    mesh.penalty_revision = PolytopicMesh<dim>::new_revision();
-    mesh.penalty_factor.assign(2 * static_cast<std::size_t>(mesh.n_facets()),
+    dofs.penalty_revision = new_revision();
+    dofs.penalty_factor.assign(2 * static_cast<std::size_t>(mesh.n_facets()),
                                0.);
 
     const auto work_on_polytope = [&](const unsigned int  k,
                                       LocalPolytope<dim> &local) {
-      const double p = std::max(mesh.degree[k], 1u);
+      const double p = std::max(dofs.degree[k], 1u);
 
       if (formula == PenaltyFormula::bounding_box)
         {
-          bounding_box_factors(mesh, k, p);
+          bounding_box_factors(mesh, k, p, dofs.penalty_factor);
           return;
         }
 
@@ -492,7 +495,7 @@ namespace Tessella
             const unsigned int side = local.facets[i].side;
             const double       height =
               HeightSearch<dim>(mesh, k, local, i).largest_height();
-            mesh.penalty_factor[side] =
+            dofs.penalty_factor[side] =
               p * p *
               std::min(dim / height,
                        coverable_factor * mesh.facet_measure[side / 2]);
@@ -531,18 +534,22 @@ namespace Tessella
   {
     if (handler.penalty_state == static_cast<int>(formula))
       return;
-    compute_penalty_factors(handler.mutable_polytopic_mesh(), formula);
-    handler.exchange_facet_values(
-      handler.mutable_polytopic_mesh().penalty_factor);
+    PolytopicDoFs &dofs = handler.mutable_polytopic_dofs();
+    compute_penalty_factors(handler.polytopic_mesh(), dofs, formula);
+    handler.exchange_facet_values(dofs.penalty_factor);
     handler.penalty_state = static_cast<int>(formula);
   }
 
 
 
   template void
-  compute_penalty_factors(PolytopicMesh<2> &, const PenaltyFormula);
+  compute_penalty_factors(const PolytopicMesh<2> &,
+                          PolytopicDoFs &,
+                          const PenaltyFormula);
   template void
-  compute_penalty_factors(PolytopicMesh<3> &, const PenaltyFormula);
+  compute_penalty_factors(const PolytopicMesh<3> &,
+                          PolytopicDoFs &,
+                          const PenaltyFormula);
   template void
   compute_penalty_factors(const AgglomerationHandler<2> &,
                           const PenaltyFormula);

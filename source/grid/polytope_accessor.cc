@@ -229,10 +229,10 @@ namespace Tessella
   unsigned int
   PolytopeAccessor<dim>::degree() const
   {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    Assert(!mesh.degree.empty(),
+    const PolytopicDoFs &dofs = handler->polytopic_dofs();
+    Assert(!dofs.degree.empty(),
            dealii::ExcMessage("Call distribute_dofs() first."));
-    return mesh.degree[present_index];
+    return dofs.degree[present_index];
   }
 
   template <int dim>
@@ -271,11 +271,11 @@ namespace Tessella
   unsigned int
   PolytopeAccessor<dim>::n_dofs() const
   {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    Assert(!mesh.degree.empty(),
+    const PolytopicDoFs &dofs = handler->polytopic_dofs();
+    Assert(!dofs.degree.empty(),
            dealii::ExcMessage("Call distribute_dofs() first."));
-    return static_cast<unsigned int>(mesh.dof_offset[present_index + 1] -
-                                     mesh.dof_offset[present_index]);
+    return static_cast<unsigned int>(dofs.dof_offset[present_index + 1] -
+                                     dofs.dof_offset[present_index]);
   }
 
   template <int dim>

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <tessella/grid/polytopic_mesh.h>
 
-#include <atomic>
 #include <cmath>
 
 namespace Tessella
 {
   namespace
   {
-    std::atomic<std::uint64_t> last_revision(0);
-
     template <typename T>
     std::size_t
     bytes(const std::vector<T> &v)
@@ -22,8 +19,7 @@ namespace Tessella
   std::size_t
   PolytopicMesh<dim>::memory_consumption() const
   {
-    return sizeof(*this) + bytes(box) + bytes(measure) + bytes(degree) +
-           bytes(n_basis) + bytes(dof_offset) + bytes(subcell_offset) +
+    return sizeof(*this) + bytes(box) + bytes(measure) + bytes(subcell_offset) +
            bytes(polytope_interface_offset) + bytes(polytope_interface) +
            bytes(subcell_type) + bytes(subcell_vertex_offset) +
            bytes(subcell_vertices) + bytes(subcell_cell) +
@@ -32,10 +28,10 @@ namespace Tessella
            bytes(facet_offset) + bytes(shift) + bytes(facet_type) +
            bytes(facet_vertex_offset) + bytes(facet_vertices) +
            bytes(facet_normal) + bytes(facet_measure) + bytes(facet_subcell) +
-           bytes(penalty_factor) + bytes(subcell_point_offset) +
-           bytes(facet_point_offset) + bytes(subcell_points) +
-           bytes(facet_points) + bytes(facet_point_normals) +
-           bytes(subcell_point_weights) + bytes(facet_point_weights);
+           bytes(subcell_point_offset) + bytes(facet_point_offset) +
+           bytes(subcell_points) + bytes(facet_points) +
+           bytes(facet_point_normals) + bytes(subcell_point_weights) +
+           bytes(facet_point_weights);
   }
 
   template <int dim>
@@ -54,13 +50,6 @@ namespace Tessella
               return false;
       }
     return true;
-  }
-
-  template <int dim>
-  std::uint64_t
-  PolytopicMesh<dim>::new_revision()
-  {
-    return ++last_revision;
   }
 
   template struct PolytopicMesh<2>;

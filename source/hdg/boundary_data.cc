@@ -146,6 +146,7 @@ namespace Tessella
     void
     throw_local_failure(const Device::HDGFailure  failure,
                         const PolytopicMesh<dim> &mesh,
+                        const PolytopicDoFs      &dofs,
                         const unsigned int        k)
     {
       const std::string name = describe_polytope(mesh, k);
@@ -179,7 +180,7 @@ namespace Tessella
               false,
               ExcMessage(
                 "The basis functions of degree " +
-                std::to_string(mesh.degree[k]) + " are linearly dependent on " +
+                std::to_string(dofs.degree[k]) + " are linearly dependent on " +
                 name +
                 ": it has no volume, or is too thin within its bounding box. Use "
                 "a lower degree or another agglomeration."));
@@ -207,6 +208,7 @@ namespace Tessella
                                       double *);                 \
   template void throw_local_failure(const Device::HDGFailure,    \
                                     const PolytopicMesh<dim> &,  \
+                                    const PolytopicDoFs &,       \
                                     const unsigned int);
     INSTANTIATE(2)
     INSTANTIATE(3)

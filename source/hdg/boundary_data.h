@@ -3,6 +3,7 @@
 #define tessella_source_hdg_boundary_data_h
 
 #include <tessella/forms/form.h>
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include "../../cuda/hdg/hdg.h"
@@ -55,6 +56,7 @@ namespace Tessella
     [[noreturn]] void
     throw_local_failure(const Device::HDGFailure  failure,
                         const PolytopicMesh<dim> &mesh,
+                        const PolytopicDoFs      &dofs,
                         const unsigned int        k);
   } // namespace internal
 } // namespace Tessella

@@ -12,6 +12,7 @@
 #  include <deal.II/base/timer.h>
 
 #  include <tessella/forms/device_coefficients.h>
+#  include <tessella/grid/revision.h>
 #  include <tessella/lac/device_vector.h>
 #  include <tessella/quadrature/reference_quadrature.h>
 
@@ -121,7 +122,7 @@ namespace Tessella
       {
         CUDASetup(const LocalProblem<dim> &problem,
                   const TraceSystem<dim>  &system)
-          : revision(problem.mesh.revision)
+          : revision{problem.mesh.revision, problem.dofs.revision}
           , quadrature_revision(problem.mesh.quadrature_revision)
           , order(problem.order)
           , rules(make_rules(problem.mesh, problem.order))
@@ -148,6 +149,7 @@ namespace Tessella
           device                               = device_call([&] {
             return std::make_unique<Device::HDGAssembler<dim>>(
               mesh,
+              problem.dofs,
               problem.trace,
               numbering.sparsity,
               Device::HDGNumbering{numbering.block_of_interface,
@@ -174,7 +176,8 @@ namespace Tessella
         }
 
         // The object on the device has references to the other members.
-        const std::uint64_t              revision, quadrature_revision;
+        const SpaceRevision              revision;
+        const std::uint64_t              quadrature_revision;
         const std::vector<unsigned int>  order;
         const Device::RuleTables         rules;
         const std::vector<unsigned char> exponents;
@@ -254,7 +257,7 @@ namespace Tessella
               system.numbering.dof_offset.back() - traces.n_owned;
             const unsigned int n_polytopes = mesh.n_owned_polytopes();
             const std::size_t  n =
-              n_polytopes > 0 ? mesh.dof_offset[n_polytopes] : 0;
+              n_polytopes > 0 ? system.dofs().dof_offset[n_polytopes] : 0;
             DeviceVector<double> all, u, q;
             all.reinit(traces.n_owned + n_ghosts, true);
             u.reinit(n, true);
@@ -369,7 +372,9 @@ namespace Tessella
         bool
         fits(const LocalProblem<dim> &problem) const
         {
-          return setup != nullptr && problem.mesh.revision == setup->revision &&
+          return setup != nullptr &&
+                 setup->revision == SpaceRevision{problem.mesh.revision,
+                                                  problem.dofs.revision} &&
                  problem.mesh.quadrature_revision ==
                    setup->quadrature_revision &&
                  problem.order == setup->order;
@@ -422,6 +427,7 @@ namespace Tessella
           if (setup->device->failed_polytope != invalid_index)
             throw_local_failure(setup->device->failure,
                                 system.mesh(),
+                                system.dofs(),
                                 setup->device->failed_polytope);
 
           HDGReport &report = system.report;

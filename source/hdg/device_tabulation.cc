@@ -69,6 +69,7 @@ namespace Tessella
                                             const DevicePoints      &points)
       : problem(problem)
       , mesh(problem.mesh)
+      , dofs(problem.dofs)
       , points(points)
     {}
 
@@ -209,7 +210,7 @@ namespace Tessella
               facet                        = group.facet;
               const unsigned int interface = interface_of_facet(mesh, facet);
               quadrature.reinit_facet(
-                mesh, interface, facet, 0, problem.order[mesh.degree[k]]);
+                mesh, interface, facet, 0, problem.order[dofs.degree[k]]);
               const unsigned int n = quadrature.size();
               memory.assign((dim + 3) * n, 0.);
               g                          = memory.data();
@@ -336,7 +337,7 @@ namespace Tessella
                                            Buffers &buffers) const
     {
       PolytopeQuadrature<dim> &quadrature = buffers.quadrature;
-      quadrature.reinit(problem.handler, k, problem.order[mesh.degree[k]]);
+      quadrature.reinit(problem.handler, k, problem.order[dofs.degree[k]]);
       const auto batch = batch_of<PointBatch<dim>>(quadrature);
       const auto array = [&](const int t) {
         return t < 0 ? nullptr : volume + t * n_points + offset;

@@ -101,6 +101,7 @@ namespace Tessella
 
       const LocalProblem<dim>  &problem;
       const PolytopicMesh<dim> &mesh;
+      const PolytopicDoFs      &dofs;
       const DevicePoints        points;
     };
   } // namespace internal

@@ -102,7 +102,7 @@ namespace Tessella
     void
     reinit_vector(Vector<double> &vector, const unsigned int n_components) const
     {
-      vector.reinit(n_components * system.mesh().dof_offset.back());
+      vector.reinit(n_components * system.dofs().dof_offset.back());
     }
 #ifdef TESSELLA_HAVE_EPETRA
     void
@@ -301,7 +301,7 @@ namespace Tessella
     Implementation &data = *implementation;
     data.check_device("A DeviceVector");
     data.check_recover(form, trace.size(), trace.size());
-    const std::uint64_t n = data.system.mesh().dof_offset.back();
+    const std::uint64_t n = data.system.dofs().dof_offset.back();
     solution.reinit(n, true);
     flux.reinit(dim * n, true);
     data.backend->recover_on_device(form,

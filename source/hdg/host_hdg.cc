@@ -122,6 +122,7 @@ namespace Tessella
         resize_kept()
         {
           const PolytopicMesh<dim> &mesh = system.mesh();
+          const PolytopicDoFs      &dofs = system.dofs();
           const unsigned int        n    = mesh.n_owned_polytopes();
           kept_offset.assign(n + 1, 0);
           for (unsigned int k = 0; k < n; ++k)
@@ -130,7 +131,7 @@ namespace Tessella
               for (const unsigned int code : interface_sides(mesh, k))
                 all += system.trace.n_functions[code / 2];
               kept_offset[k + 1] =
-                kept_offset[k] + all * (dim + 1) * mesh.n_basis[k];
+                kept_offset[k] + all * (dim + 1) * dofs.n_basis[k];
             }
           kept.resize(kept_offset[n]);
         }
@@ -214,21 +215,21 @@ namespace Tessella
                     double              *solution,
                     double              *flux)
         {
-          const PolytopicMesh<dim> &mesh       = system.mesh();
+          const PolytopicDoFs &dofs            = system.dofs();
           system.report.local_solve_operations = for_local_problems(
             form, [&](LocalSolver<dim> &solver, const unsigned int k) {
               std::vector<double> lambda;
               local_trace(k, traces, lambda);
               solver.assemble(k);
               solver.solve(lambda.data());
-              const unsigned int n = mesh.n_basis[k];
+              const unsigned int n = dofs.n_basis[k];
               std::copy_n(solver.solution_row(0),
                           n,
-                          solution + mesh.dof_offset[k]);
+                          solution + dofs.dof_offset[k]);
               for (unsigned int d = 0; d < dim; ++d)
                 std::copy_n(solver.flux_row(0, d),
                             n,
-                            flux + dim * mesh.dof_offset[k] + d * n);
+                            flux + dim * dofs.dof_offset[k] + d * n);
             });
         }
 
@@ -237,6 +238,7 @@ namespace Tessella
         sum_kept(const TraceUnknowns &traces, double *solution, double *flux)
         {
           const PolytopicMesh<dim> &mesh = system.mesh();
+          const PolytopicDoFs      &dofs = system.dofs();
           for_ranges(mesh.n_owned_polytopes(),
                      local_grain,
                      [&](const std::size_t begin, const std::size_t end) {
@@ -244,7 +246,7 @@ namespace Tessella
                        for (std::size_t k = begin; k < end; ++k)
                          {
                            local_trace(k, traces, lambda);
-                           const unsigned int n   = mesh.n_basis[k],
+                           const unsigned int n   = dofs.n_basis[k],
                                               all = (dim + 1) * n;
                            const double *row = kept.data() + kept_offset[k];
                            // The row for f comes last.
@@ -259,10 +261,10 @@ namespace Tessella
                              }
                            std::copy_n(sum.begin(),
                                        n,
-                                       solution + mesh.dof_offset[k]);
+                                       solution + dofs.dof_offset[k]);
                            std::copy(sum.begin() + n,
                                      sum.end(),
-                                     flux + dim * mesh.dof_offset[k]);
+                                     flux + dim * dofs.dof_offset[k]);
                          }
                      });
           system.report.local_solve_operations = 2. * kept.size();

@@ -61,13 +61,14 @@ namespace Tessella
     template <int dim>
     void
     LocalBasis<dim>::reinit(const PolytopicMesh<dim> &mesh,
+                            const PolytopicDoFs      &dofs,
                             const unsigned int        k,
                             const unsigned int        order)
     {
-      n           = mesh.n_basis[k];
+      n           = dofs.n_basis[k];
       n_padded    = padded(n);
       transformed = false;
-      space       = {mesh.degree[k],
+      space       = {dofs.degree[k],
                      n,
                      exponents.data(),
                      &mesh.box[2 * std::size_t(dim) * k],
@@ -90,7 +91,7 @@ namespace Tessella
               AssertThrow(
                 largest > 0. && Dense::cholesky(n, mass.data(), n_padded) == n,
                 ExcMessage("The basis functions of degree " +
-                           std::to_string(mesh.degree[k]) +
+                           std::to_string(dofs.degree[k]) +
                            " are linearly dependent on polytope " +
                            std::to_string(k) +
                            ": it has no volume, or is too thin within its "
@@ -129,7 +130,7 @@ namespace Tessella
           AssertThrow(pass < 5,
                       ExcMessage(
                         "The basis functions of degree " +
-                        std::to_string(mesh.degree[k]) +
+                        std::to_string(dofs.degree[k]) +
                         " are linearly dependent up to rounding on "
                         "polytope " +
                         std::to_string(k) +

@@ -2,6 +2,7 @@
 #ifndef tessella_source_hdg_local_basis_h
 #define tessella_source_hdg_local_basis_h
 
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/values/polytope_quadrature.h>
 
@@ -56,10 +57,12 @@ namespace Tessella
                  const std::vector<unsigned char> &exponents,
                  const bool                        tensor_product);
 
-      /// Chooses the basis on polytope @p k of @p mesh with quadrature of @p
-      /// order. Throws if the polynomials are linearly dependent on it.
+      /// Chooses the basis on polytope @p k of @p mesh, of the degree in
+      /// @p dofs, with quadrature of @p order. Throws if the polynomials are
+      /// linearly dependent on it.
       void
       reinit(const PolytopicMesh<dim> &mesh,
+             const PolytopicDoFs      &dofs,
              const unsigned int        k,
              const unsigned int        order);
 

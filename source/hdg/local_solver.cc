@@ -33,6 +33,7 @@ namespace Tessella
     LocalSolver<dim>::LocalSolver(const LocalProblem<dim> &problem)
       : problem(problem)
       , mesh(problem.mesh)
+      , dofs(problem.dofs)
       , structure(problem.form.volume_structure())
       , tensor(structure.diffusion == DiffusionType::tensor)
       , advection(structure.b)
@@ -122,7 +123,7 @@ namespace Tessella
     LocalSolver<dim>::assemble(const unsigned int k)
     {
       polytope = k;
-      n_basis  = mesh.n_basis[k];
+      n_basis  = dofs.n_basis[k];
       n_padded = padded(n_basis);
       stride   = dim * n_padded;
       n_mass   = tensor ? stride : n_padded;
@@ -148,7 +149,7 @@ namespace Tessella
       fixes_constant                  = advection;
       stabilised                      = false;
 
-      local_basis.reinit(mesh, k, problem.order[mesh.degree[k]]);
+      local_basis.reinit(mesh, dofs, k, problem.order[dofs.degree[k]]);
       assemble_volume();
       for (unsigned int e = 0; e + 1 < column.size(); ++e)
         assemble_interface(e);
@@ -164,7 +165,10 @@ namespace Tessella
       if (problem.reduced_flux)
         restrict_flux();
       if (!stabilised)
-        throw_local_failure(Device::HDGFailure::no_stabilisation, mesh, k);
+        throw_local_failure(Device::HDGFailure::no_stabilisation,
+                            mesh,
+                            dofs,
+                            k);
     }
 
 
@@ -198,7 +202,7 @@ namespace Tessella
       if (subcell < end)
         volume_quadrature.reinit_subcell(mesh,
                                          subcell,
-                                         problem.order[mesh.degree[k]]);
+                                         problem.order[dofs.degree[k]]);
       while (subcell < end)
         {
           const unsigned int n_points = fill_slice(slice, subcell, point);
@@ -243,7 +247,7 @@ namespace Tessella
               ++subcell;
               if (subcell < end)
                 volume_quadrature.reinit_subcell(
-                  mesh, subcell, problem.order[mesh.degree[polytope]]);
+                  mesh, subcell, problem.order[dofs.degree[polytope]]);
             }
         }
       for (unsigned int q = n_points; n_points > 0 && q < padded(n_points); ++q)
@@ -377,7 +381,7 @@ namespace Tessella
     {
       const unsigned int n_flux =
         Legendre::n_functions(dim,
-                              mesh.degree[polytope] - 1,
+                              dofs.degree[polytope] - 1,
                               problem.tensor_product);
       for (unsigned int d = 0; d < n_mass / n_padded; ++d)
         for (unsigned int i = d * n_padded + n_flux; i < d * n_padded + n_basis;

@@ -23,6 +23,7 @@ namespace Tessella
     {
       const AgglomerationHandler<dim> &handler;
       const PolytopicMesh<dim>        &mesh;
+      const PolytopicDoFs             &dofs;
       const TraceSpace<dim>           &trace;
       const Form<dim>                 &form;
       const HostKernels::Kernels<dim> &kernels;
@@ -298,6 +299,7 @@ namespace Tessella
 
       const LocalProblem<dim>  &problem;
       const PolytopicMesh<dim> &mesh;
+      const PolytopicDoFs      &dofs;
       const VolumeStructure     structure;
       const bool                tensor; // a is a tensor
       const bool                advection;

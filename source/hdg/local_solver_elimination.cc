@@ -45,6 +45,7 @@ namespace Tessella
       if (!(advection ? solve_general(n_rows) : solve_symmetric(n_rows)))
         throw_local_failure(Device::HDGFailure::schur_complement,
                             mesh,
+                            dofs,
                             polytope);
     }
 
@@ -56,7 +57,10 @@ namespace Tessella
     {
       const unsigned int pivot = Dense::cholesky(n_mass, A.data(), n_mass);
       if (pivot != n_mass)
-        throw_local_failure(Device::HDGFailure::diffusion, mesh, polytope);
+        throw_local_failure(Device::HDGFailure::diffusion,
+                            mesh,
+                            dofs,
+                            polytope);
       A_inverse.resize(A.size());
       Dense::invert_lower(n_mass, A.data(), n_mass, A_inverse.data(), n_mass);
       const unsigned int n = n_mass / n_padded * n_basis;

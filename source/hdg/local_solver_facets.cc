@@ -23,9 +23,9 @@ namespace Tessella
       const unsigned int code      = interface_sides(mesh, polytope)[entry];
       const unsigned int interface = code / 2;
       const bool         boundary  = mesh.neighbor(code) == invalid_index;
-      unsigned int       degree    = mesh.degree[polytope];
+      unsigned int       degree    = dofs.degree[polytope];
       if (!boundary)
-        degree = std::max(degree, mesh.degree[mesh.neighbor(code)]);
+        degree = std::max(degree, dofs.degree[mesh.neighbor(code)]);
       const unsigned int side = code % 2;
       for (unsigned int p = problem.trace.patch_offset[interface];
            p < problem.trace.patch_offset[interface + 1];

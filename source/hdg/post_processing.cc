@@ -34,6 +34,8 @@ namespace Tessella
                       const HostKernels::Kernels<dim> &kernels)
           : mesh(handler.polytopic_mesh())
           , fine_mesh(finer.polytopic_mesh())
+          , dofs(handler.polytopic_dofs())
+          , fine_dofs(finer.polytopic_dofs())
           , form(form)
           , kernels(kernels)
           , tensor_product(finer.polynomial_space() ==
@@ -51,13 +53,13 @@ namespace Tessella
             const double      *q,
             double            *result)
         {
-          n        = fine_mesh.n_basis[k];
-          n_coarse = mesh.n_basis[k];
+          n        = fine_dofs.n_basis[k];
+          n_coarse = dofs.n_basis[k];
           n_padded = padded(n);
           A.assign(std::size_t(n_padded) * n_padded, 0.);
           rhs.assign(n_padded, 0.);
           integrals.assign(n, 0.);
-          local_basis.reinit(fine_mesh, k, order);
+          local_basis.reinit(fine_mesh, fine_dofs, k, order);
           integral = 0.;
           for (unsigned int s = mesh.subcell_offset[k];
                s < mesh.subcell_offset[k + 1];
@@ -93,7 +95,7 @@ namespace Tessella
             }
           AssertThrow(Dense::cholesky(n, A.data(), n_padded) == n,
                       ExcMessage("The basis functions of degree " +
-                                 std::to_string(fine_mesh.degree[k]) +
+                                 std::to_string(fine_dofs.degree[k]) +
                                  " are linearly dependent up to rounding on "
                                  "polytope " +
                                  std::to_string(k) +
@@ -240,6 +242,7 @@ namespace Tessella
         }
 
         const PolytopicMesh<dim>        &mesh, &fine_mesh;
+        const PolytopicDoFs             &dofs, &fine_dofs;
         const Form<dim>                 &form;
         const HostKernels::Kernels<dim> &kernels;
         const bool                       tensor_product;
@@ -262,6 +265,8 @@ namespace Tessella
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh(),
                                &fine = finer.polytopic_mesh();
+      const PolytopicDoFs &dofs      = handler.polytopic_dofs(),
+                          &fine_dofs = finer.polytopic_dofs();
       AssertThrow(finer.n_polytopes() == handler.n_polytopes() &&
                     finer.n_components() == 1 && finer.n_dofs() > 0 &&
                     finer.polynomial_space() == handler.polynomial_space() &&
@@ -270,12 +275,13 @@ namespace Tessella
                              "polytopes and a scalar element of the same kind "
                              "and a higher degree."));
       for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-        AssertThrow(fine.degree[k] >= mesh.degree[k],
+        AssertThrow(fine_dofs.degree[k] >= dofs.degree[k],
                     ExcMessage("Post-processing needs at least the degree of "
                                "the solution on each polytope, but polytope " +
                                std::to_string(k) + " has degree " +
-                               std::to_string(fine.degree[k]) + " instead of " +
-                               std::to_string(mesh.degree[k]) + " or more."));
+                               std::to_string(fine_dofs.degree[k]) +
+                               " instead of " + std::to_string(dofs.degree[k]) +
+                               " or more."));
     }
 
 
@@ -290,8 +296,8 @@ namespace Tessella
                  const InstructionSet             instruction_set,
                  double                          *result)
     {
-      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh(),
-                               &fine = finer.polytopic_mesh();
+      const PolytopicDoFs &dofs      = handler.polytopic_dofs(),
+                          &fine_dofs = finer.polytopic_dofs();
       const auto order               = [&](const unsigned int degree) {
         return local_quadrature_order(dim,
                                       degree,
@@ -302,16 +308,16 @@ namespace Tessella
       prepare_quadrature(handler, order(finer.max_degree()));
       const HostKernels::Kernels<dim> &kernels =
         select_kernels<dim>(instruction_set);
-      for_ranges(mesh.n_owned_polytopes(),
+      for_ranges(handler.n_polytopes(),
                  16,
                  [&](const std::size_t begin, const std::size_t end) {
                    PostProcessor<dim> processor(handler, form, finer, kernels);
                    for (std::size_t k = begin; k < end; ++k)
                      processor.run(k,
-                                   order(fine.degree[k]),
-                                   solution + mesh.dof_offset[k],
-                                   flux + dim * mesh.dof_offset[k],
-                                   result + fine.dof_offset[k]);
+                                   order(fine_dofs.degree[k]),
+                                   solution + dofs.dof_offset[k],
+                                   flux + dim * dofs.dof_offset[k],
+                                   result + fine_dofs.dof_offset[k]);
                  });
     }
 

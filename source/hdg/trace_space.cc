@@ -433,6 +433,7 @@ namespace Tessella
   template <int dim>
   void
   TraceSpace<dim>::reinit(const PolytopicMesh<dim>        &mesh,
+                          const PolytopicDoFs             &dofs,
                           const TraceSpaceType             new_type,
                           const bool                       new_tensor_product,
                           const std::vector<unsigned int> &order,
@@ -455,7 +456,7 @@ namespace Tessella
             const unsigned int k =
               mesh.interface_polytope[2 * std::size_t(i) + side];
             if (k != invalid_index)
-              p = std::max(p, mesh.degree[k]);
+              p = std::max(p, dofs.degree[k]);
           }
         const unsigned int begin = mesh.facet_offset[i],
                            end   = mesh.facet_offset[i + 1];

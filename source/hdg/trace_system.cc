@@ -60,6 +60,7 @@ namespace Tessella
     {
       return {handler,
               mesh(),
+              dofs(),
               trace,
               form,
               select_kernels<dim>(data.instruction_set),
@@ -93,6 +94,7 @@ namespace Tessella
     {
       const Timer                     timer;
       const PolytopicMesh<dim>       &mesh  = this->mesh();
+      const PolytopicDoFs            &dofs  = this->dofs();
       const std::vector<unsigned int> order = orders(form);
       const unsigned int              n     = mesh.n_interfaces();
       std::vector<bool>               fixed(n);
@@ -101,11 +103,12 @@ namespace Tessella
         for (unsigned int k = 0;
              data.spaces == LocalSpaces::reduced_flux && k < mesh.n_polytopes();
              ++k)
-          AssertThrow(mesh.degree[k] > 0,
+          AssertThrow(dofs.degree[k] > 0,
                       ExcMessage("LocalSpaces::reduced_flux needs degree 1 or "
                                  "more, which polytope " +
                                  std::to_string(k) + " does not have."));
         trace.reinit(mesh,
+                     dofs,
                      data.trace_space,
                      tensor_product(),
                      order,
@@ -124,7 +127,7 @@ namespace Tessella
         dirichlet.assign(dirichlet_offset[n], 0.);
       });
       present_fixed.clear();
-      revision = mesh.revision;
+      revision = {mesh.revision, dofs.revision};
       numbering.reinit(handler, trace, fixed);
       halo.reset();
       if (numbering.partition != nullptr)
@@ -138,7 +141,7 @@ namespace Tessella
     void
     TraceSystem<dim>::check_reinit(const Form<dim> &form) const
     {
-      bool same = revision == mesh().revision &&
+      bool same = revision == SpaceRevision{mesh().revision, dofs().revision} &&
                   numbering.block_of_interface.size() == mesh().n_interfaces();
       // All other interfaces have no boundary condition.
       for (std::size_t b = 0; same && b < boundary_interfaces.size(); ++b)

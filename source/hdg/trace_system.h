@@ -2,6 +2,7 @@
 #ifndef tessella_source_hdg_trace_system_h
 #define tessella_source_hdg_trace_system_h
 
+#include <tessella/grid/revision.h>
 #include <tessella/hdg/hdg.h>
 
 #include <cstdint>
@@ -66,8 +67,8 @@ namespace Tessella
       void
       reinit(const Form<dim> &form);
 
-      /// Throws unless reinit() was called for the present mesh and for the
-      /// Dirichlet boundaries of @p form.
+      /// Throws unless reinit() was called for the present mesh and space and
+      /// for the Dirichlet boundaries of @p form.
       void
       check_reinit(const Form<dim> &form) const;
 
@@ -80,6 +81,12 @@ namespace Tessella
       mesh() const
       {
         return handler.polytopic_mesh();
+      }
+
+      const PolytopicDoFs &
+      dofs() const
+      {
+        return handler.polytopic_dofs();
       }
 
       bool
@@ -155,7 +162,7 @@ namespace Tessella
       std::vector<double>        dirichlet;
 
     private:
-      std::uint64_t             revision = 0;
+      SpaceRevision             revision;
       std::vector<unsigned int> boundary_interfaces;
       /// Exchange of ghost values; null on one process.
       std::unique_ptr<HostHalo<double>> halo;

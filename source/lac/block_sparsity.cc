@@ -69,16 +69,17 @@ namespace Tessella
 
   template <int dim>
   BlockSparsity
-  BlockSparsity::from_mesh(const PolytopicMesh<dim> &mesh)
+  BlockSparsity::from_mesh(const PolytopicMesh<dim> &mesh,
+                           const PolytopicDoFs      &dofs)
   {
     const unsigned int n = mesh.n_owned_polytopes();
     BlockSparsity      sparsity;
     sparsity.block_offset.resize(n + 1);
     sparsity.value_offset.resize(n + 1);
     sparsity.row_width.resize(n);
-    const auto n_dofs = [&mesh](const unsigned int k) {
-      return static_cast<unsigned int>(mesh.dof_offset[k + 1] -
-                                       mesh.dof_offset[k]);
+    const auto n_dofs = [&dofs](const unsigned int k) {
+      return static_cast<unsigned int>(dofs.dof_offset[k + 1] -
+                                       dofs.dof_offset[k]);
     };
     const auto for_rows = [n](const auto &function) {
       dealii::parallel::apply_to_subranges(
@@ -151,9 +152,9 @@ namespace Tessella
 
 
   template BlockSparsity
-  BlockSparsity::from_mesh(const PolytopicMesh<2> &);
+  BlockSparsity::from_mesh(const PolytopicMesh<2> &, const PolytopicDoFs &);
   template BlockSparsity
-  BlockSparsity::from_mesh(const PolytopicMesh<3> &);
+  BlockSparsity::from_mesh(const PolytopicMesh<3> &, const PolytopicDoFs &);
   template BlockSparsity
-  BlockSparsity::from_mesh(const PolytopicMesh<4> &);
+  BlockSparsity::from_mesh(const PolytopicMesh<4> &, const PolytopicDoFs &);
 } // namespace Tessella

@@ -23,12 +23,14 @@ namespace Tessella
     void
     MatrixStructure::update(const PolytopicSpace<dim> &space)
     {
-      const PolytopicMesh<dim> &mesh = space.polytopic_mesh();
-      n_dofs                         = space.n_dofs();
-      if (revision == mesh.revision && mesh.revision != 0)
+      const PolytopicMesh<dim> &mesh    = space.polytopic_mesh();
+      const PolytopicDoFs      &dofs    = space.polytopic_dofs();
+      const SpaceRevision       present = {mesh.revision, dofs.revision};
+      n_dofs                            = space.n_dofs();
+      if (revision == present && present.is_known())
         return;
-      blocks            = BlockSparsity::from_mesh(mesh);
-      dof_offset        = mesh.dof_offset;
+      blocks            = BlockSparsity::from_mesh(mesh, dofs);
+      dof_offset        = dofs.dof_offset;
       n_owned_polytopes = mesh.n_owned_polytopes();
       n_owned_rows      = dof_offset[n_owned_polytopes];
       ghost_columns.clear();
@@ -41,7 +43,7 @@ namespace Tessella
         }
       block_partition.reset();
       checked.clear();
-      revision = mesh.revision;
+      revision = present;
     }
 
 

@@ -6,6 +6,7 @@
 #include <deal.II/base/types.h>
 
 #include <tessella/grid/polytopic_space.h>
+#include <tessella/grid/revision.h>
 #include <tessella/lac/block_partition.h>
 #include <tessella/lac/block_sparsity.h>
 
@@ -23,7 +24,8 @@ namespace Tessella
     /**
      * Rows, columns and blocks of the matrices on a PolytopicSpace, as matrix
      * classes need them for their structure and for checks of matrices and
-     * vectors that a user passes. Computed once for each revision of the mesh.
+     * vectors that a user passes. Computed once for each revision of mesh and
+     * space.
      */
     class MatrixStructure
     {
@@ -84,7 +86,7 @@ namespace Tessella
       dealii::types::global_dof_index n_dofs = 0;
 
     private:
-      std::uint64_t                            revision = 0;
+      SpaceRevision                            revision;
       std::vector<std::uint64_t>               first_ghost_row;
       std::shared_ptr<const BlockPartition>    block_partition;
       std::vector<std::array<const void *, 3>> checked;

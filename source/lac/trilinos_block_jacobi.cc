@@ -22,7 +22,7 @@ namespace Tessella
     const TrilinosWrappers::SparseMatrix &new_matrix)
   {
     matrix = &new_matrix;
-    offset = &space.polytopic_mesh().dof_offset;
+    offset = &space.polytopic_dofs().dof_offset;
     blocks.resize(space.n_polytopes());
     const EpetraRows rows(*matrix);
     on_all_processes(space.get_communicator(), [&]() {

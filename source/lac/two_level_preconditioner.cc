@@ -64,7 +64,7 @@ namespace Tessella
     residual.clear();
     smoother.initialize(space, *matrix);
     select_coarse_dofs(space);
-    copy_coarse_matrix(space.polytopic_mesh().dof_offset[space.n_polytopes()]);
+    copy_coarse_matrix(space.polytopic_dofs().dof_offset[space.n_polytopes()]);
     compute_null_space(space);
     initialize_multigrid(data.symmetric);
     coarse_rhs.reinit(coarse_matrix.locally_owned_range_indices(),
@@ -77,12 +77,12 @@ namespace Tessella
   TwoLevelPreconditioner<dim>::select_coarse_dofs(
     const PolytopicSpace<dim> &space)
   {
-    const auto &mesh  = space.polytopic_mesh();
-    const auto  local = linear_functions<dim>(space.polynomial_space());
+    const PolytopicDoFs &dofs = space.polytopic_dofs();
+    const auto local          = linear_functions<dim>(space.polynomial_space());
     fine.clear();
     for (unsigned int k = 0; k < space.n_polytopes(); ++k)
-      for (unsigned int i = 0; i < (mesh.n_basis[k] > 1 ? dim + 1 : 1); ++i)
-        fine.push_back(mesh.dof_offset[k] + local[i]);
+      for (unsigned int i = 0; i < (dofs.n_basis[k] > 1 ? dim + 1 : 1); ++i)
+        fine.push_back(dofs.dof_offset[k] + local[i]);
   }
 
   template <int dim>
@@ -138,8 +138,9 @@ namespace Tessella
   TwoLevelPreconditioner<dim>::compute_null_space(
     const PolytopicSpace<dim> &space)
   {
-    const auto       &mesh = space.polytopic_mesh();
-    const std::size_t size = fine.size();
+    const auto          &mesh = space.polytopic_mesh();
+    const PolytopicDoFs &dofs = space.polytopic_dofs();
+    const std::size_t    size = fine.size();
     // An empty vector would mean to ML that there is no null space.
     null_space.assign(std::max<std::size_t>(1, (dim + 1) * size), 0.);
     for (unsigned int k = 0, c = 0; k < space.n_polytopes(); ++k)
@@ -153,7 +154,7 @@ namespace Tessella
         for (int d = 0; d < dim; ++d)
           null_space[(d + 1) * size + c] = 0.5 * (box[d] + box[dim + d]) * root;
         ++c;
-        for (int d = 0; d < dim && mesh.n_basis[k] > 1; ++d, ++c)
+        for (int d = 0; d < dim && dofs.n_basis[k] > 1; ++d, ++c)
           null_space[(d + 1) * size + c] =
             0.5 * (box[dim + d] - box[d]) / std::sqrt(3.) * root;
       }

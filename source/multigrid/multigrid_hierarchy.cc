@@ -30,6 +30,7 @@ namespace Tessella
                      PolynomialSpaceType::tensor_product)
   {
     const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+    const PolytopicDoFs      &dofs = handler.polytopic_dofs();
     AssertThrow(handler.n_dofs() > 0,
                 ExcMessage("A multigrid hierarchy needs degrees of freedom: "
                            "call distribute_dofs() of the AgglomerationHandler "
@@ -49,7 +50,7 @@ namespace Tessella
 
     levels.emplace_back();
     levels[0].box     = mesh.box;
-    levels[0].degree  = mesh.degree;
+    levels[0].degree  = dofs.degree;
     levels[0].n_owned = mesh.n_owned_polytopes();
     std::vector<std::uint64_t> first_ghost_row;
     for (unsigned int k = mesh.n_owned_polytopes(); k < mesh.n_polytopes(); ++k)
@@ -58,7 +59,7 @@ namespace Tessella
 
     unsigned int highest = 0;
     for (unsigned int k = 0; k < levels[0].n_owned; ++k)
-      highest = std::max(highest, mesh.degree[k]);
+      highest = std::max(highest, dofs.degree[k]);
     highest                           = global_max(highest);
     std::vector<unsigned int> degrees = data.degrees;
     if (degrees.empty())

@@ -11,9 +11,8 @@ namespace Tessella
 {
   namespace internal
   {
-    template <int dim>
     void
-    copy_coefficients(const PolytopicMesh<dim>    &mesh,
+    copy_coefficients(const PolytopicDoFs         &dofs,
                       const unsigned int           k,
                       const std::vector<double>   &coefficients,
                       const std::vector<double *> &values)
@@ -22,7 +21,7 @@ namespace Tessella
       for (std::size_t v = 0; v < values.size(); ++v)
         std::copy_n(coefficients.data() + v * size,
                     size,
-                    values[v] + mesh.dof_offset[k]);
+                    values[v] + dofs.dof_offset[k]);
     }
 
 
@@ -31,10 +30,10 @@ namespace Tessella
     unsigned int
     min_degree(const AgglomerationHandler<dim> &handler)
     {
-      const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
-      unsigned int              result = handler.max_degree();
-      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-        result = std::min(result, mesh.degree[k]);
+      const PolytopicDoFs &dofs   = handler.polytopic_dofs();
+      unsigned int         result = handler.max_degree();
+      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+        result = std::min(result, dofs.degree[k]);
       if (n_processes(handler.get_communicator()) > 1)
         result =
           dealii::Utilities::MPI::min(result, handler.get_communicator());
@@ -70,6 +69,7 @@ namespace Tessella
         &store)
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+      const PolytopicDoFs      &dofs = handler.polytopic_dofs();
       // Degree of products in the given space.
       const unsigned int factor =
         space == PolynomialSpaceType::tensor_product ||
@@ -89,7 +89,7 @@ namespace Tessella
         0U,
         mesh.n_owned_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
-          PolytopeProjection<dim>      projection(mesh, evaluator, n_fields);
+          PolytopeProjection<dim> projection(mesh, dofs, evaluator, n_fields);
           CellPolynomialEvaluator<dim> cell_evaluator(space);
           std::vector<double>          result;
           for (unsigned int k = begin; k < end; ++k)
@@ -99,10 +99,10 @@ namespace Tessella
                    s < mesh.subcell_offset[k + 1];
                    ++s)
                 p = std::max(p, polynomials[mesh.subcell_cell[s]].degree);
-              result.resize(std::size_t(n_fields) * mesh.n_basis[k]);
+              result.resize(std::size_t(n_fields) * dofs.n_basis[k]);
               projection.compute(
                 k,
-                order(mesh.degree[k], p),
+                order(dofs.degree[k], p),
                 [&](const QuadratureBatch<dim> &batch,
                     std::vector<double>        &values) {
                   const unsigned int n = batch.size();
@@ -128,11 +128,6 @@ namespace Tessella
 
 
 
-    template void
-    copy_coefficients<2>(const PolytopicMesh<2> &,
-                         const unsigned int,
-                         const std::vector<double> &,
-                         const std::vector<double *> &);
     template unsigned int
     min_degree<2>(const AgglomerationHandler<2> &);
     template std::vector<unsigned int>
@@ -145,11 +140,6 @@ namespace Tessella
       const unsigned int,
       const unsigned int,
       const std::function<void(unsigned int, const std::vector<double> &)> &);
-    template void
-    copy_coefficients<3>(const PolytopicMesh<3> &,
-                         const unsigned int,
-                         const std::vector<double> &,
-                         const std::vector<double *> &);
     template unsigned int
     min_degree<3>(const AgglomerationHandler<3> &);
     template std::vector<unsigned int>

@@ -147,26 +147,26 @@ namespace Tessella
     template <int dim, typename Array>
     CellPolynomial<dim>
     cell_polynomial(const PolytopicMesh<dim> &mesh,
+                    const PolytopicDoFs      &dofs,
                     const unsigned int        k,
                     const std::vector<Array> &values)
     {
       CellPolynomial<dim> result;
-      result.degree = mesh.degree[k];
+      result.degree = dofs.degree[k];
       std::copy_n(&mesh.box[std::size_t(k) * 2 * dim],
                   2 * dim,
                   result.box.begin());
       for (const auto &u : values)
         result.coefficients.insert(result.coefficients.end(),
-                                   &u[0] + mesh.dof_offset[k],
-                                   &u[0] + mesh.dof_offset[k + 1]);
+                                   &u[0] + dofs.dof_offset[k],
+                                   &u[0] + dofs.dof_offset[k + 1]);
       return result;
     }
 
     /// Copies @p coefficients of polytope @p k, function by function, to the
     /// arrays of the functions.
-    template <int dim>
     void
-    copy_coefficients(const PolytopicMesh<dim>    &mesh,
+    copy_coefficients(const PolytopicDoFs         &dofs,
                       const unsigned int           k,
                       const std::vector<double>   &coefficients,
                       const std::vector<double *> &values);

@@ -41,6 +41,7 @@ namespace Tessella
               &triangulation))
         , handler(handler)
         , mesh(handler.polytopic_mesh())
+        , dofs(handler.polytopic_dofs())
         , values(values)
         , comm(handler.get_communicator())
       {
@@ -120,7 +121,7 @@ namespace Tessella
         result.first =
           subcell[cell->active_cell_index()] == mesh.subcell_offset[k];
         if (result.first)
-          result.polynomial = cell_polynomial(mesh, k, values);
+          result.polynomial = cell_polynomial(mesh, dofs, k, values);
         return result;
       }
 
@@ -274,6 +275,7 @@ namespace Tessella
       dealii::parallel::DistributedTriangulationBase<dim> *const parallel;
       const AgglomerationHandler<dim>                           &handler;
       const PolytopicMesh<dim>                                  &mesh;
+      const PolytopicDoFs                                       &dofs;
       const std::vector<const double *>                          values;
       const MPI_Comm                                             comm;
       /// Headers of this checkpoint and of the earlier one.

@@ -402,7 +402,7 @@ namespace Tessella
     const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
     const auto                copy = [&](const unsigned int         k,
                           const std::vector<double> &coefficients) {
-      copy_coefficients(mesh, k, coefficients, values);
+      copy_coefficients(handler.polytopic_dofs(), k, coefficients, values);
     };
     if (data.any_piece)
       {

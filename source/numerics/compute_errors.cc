@@ -35,10 +35,12 @@ namespace Tessella
       {
       public:
         VolumeErrors(const PolytopicMesh<dim>     &mesh,
+                     const PolytopicDoFs          &dofs,
                      const Form<dim>              &form,
                      const PolytopeEvaluator<dim> &evaluator,
                      const Function<dim>          &exact)
           : mesh(mesh)
+          , dofs(dofs)
           , form(form)
           , structure(form.volume_structure())
           , arrays(structure)
@@ -52,7 +54,7 @@ namespace Tessella
             Squares                    &sum)
         {
           const unsigned int n = batch.size();
-          error.compute(batch, k, u, mesh.n_basis[k], true, true);
+          error.compute(batch, k, u, dofs.n_basis[k], true, true);
           material.resize(n);
           for (unsigned int q = 0; q < n; ++q)
             material[q] = mesh.subcell_material[batch.entity[q]];
@@ -157,6 +159,7 @@ namespace Tessella
         }
 
         const PolytopicMesh<dim> &mesh;
+        const PolytopicDoFs      &dofs;
         const Form<dim>          &form;
         const VolumeStructure     structure;
         VolumeArrays<dim>         arrays;
@@ -173,6 +176,7 @@ namespace Tessella
       public:
         /// @p u: coefficients of owned and ghost polytopes.
         FacetErrors(const PolytopicMesh<dim>     &mesh,
+                    const PolytopicDoFs          &dofs,
                     const Form<dim>              &form,
                     const std::vector<double>    &sigma,
                     const PolytopeEvaluator<dim> &evaluator,
@@ -180,6 +184,7 @@ namespace Tessella
                     const double                 *u,
                     const unsigned int            extra_order)
           : mesh(mesh)
+          , dofs(dofs)
           , form(form)
           , evaluator(evaluator)
           , exact(exact)
@@ -216,7 +221,8 @@ namespace Tessella
                 {
                   const unsigned int first = facets.batch.size();
                   const unsigned int order =
-                    std::max(2 * interface_degree(mesh, i) + extra_order, 1U);
+                    std::max(2 * interface_degree(mesh, dofs, i) + extra_order,
+                             1U);
                   for (unsigned int f = mesh.facet_offset[i];
                        f < mesh.facet_offset[i + 1];
                        ++f)
@@ -240,7 +246,7 @@ namespace Tessella
               const unsigned int k =
                 mesh.interface_polytope[2 * r.interface + side];
               evaluator.evaluate(k,
-                                 u + mesh.dof_offset[k],
+                                 u + dofs.dof_offset[k],
                                  r.end - r.begin,
                                  facets.pointers(side, r.begin),
                                  values.data() + r.begin,
@@ -309,6 +315,7 @@ namespace Tessella
         };
 
         const PolytopicMesh<dim>     &mesh;
+        const PolytopicDoFs          &dofs;
         const Form<dim>              &form;
         const PolytopeEvaluator<dim> &evaluator;
         FunctionBatch<dim>            exact;
@@ -334,6 +341,7 @@ namespace Tessella
                     const unsigned int               extra_order)
       {
         const PolytopicMesh<dim>   &mesh  = handler.polytopic_mesh();
+        const PolytopicDoFs        &dofs  = handler.polytopic_dofs();
         const std::vector<WorkItem> items = work_items(mesh, 64);
         std::vector<Squares>        partial(items.size());
         apply_to_ranges(
@@ -341,13 +349,13 @@ namespace Tessella
           items.size(),
           [&](const std::size_t begin, const std::size_t end) {
             QuadratureBatch<dim> batch;
-            VolumeErrors<dim>    errors(mesh, form, evaluator, exact);
+            VolumeErrors<dim>    errors(mesh, dofs, form, evaluator, exact);
             for (std::size_t item = begin; item < end; ++item)
               {
                 const unsigned int k = items[item].polytope;
                 // At least dim + 1 points are needed for the divergence.
                 const unsigned int order =
-                  std::max(2 * mesh.degree[k] + extra_order, 2U);
+                  std::max(2 * dofs.degree[k] + extra_order, 2U);
                 Squares sum;
                 for (unsigned int s = items[item].begin; s < items[item].end;)
                   {
@@ -355,7 +363,7 @@ namespace Tessella
                     for (; s < items[item].end && batch.size() < batch_size;
                          ++s)
                       batch.add_subcell(mesh, s, order);
-                    errors.add(batch, k, u + mesh.dof_offset[k], sum);
+                    errors.add(batch, k, u + dofs.dof_offset[k], sum);
                   }
                 partial[item] = sum;
               }
@@ -394,8 +402,14 @@ namespace Tessella
           handler.get_communicator(),
           sums.size(),
           [&](const std::size_t begin, const std::size_t end) {
-            FacetErrors<dim> errors(
-              mesh, form, sigma, evaluator, exact, all, extra_order);
+            FacetErrors<dim> errors(mesh,
+                                    handler.polytopic_dofs(),
+                                    form,
+                                    sigma,
+                                    evaluator,
+                                    exact,
+                                    all,
+                                    extra_order);
             for (std::size_t i = begin; i < end; ++i)
               sums[i] = errors.compute(i * piece,
                                        std::min<unsigned int>((i + 1) * piece,

@@ -380,6 +380,7 @@ namespace Tessella
       : data_out(data_out)
       , handler(*data_out.handler)
       , mesh(handler.polytopic_mesh())
+      , dofs(handler.polytopic_dofs())
       , nodes(nodes)
       , color(color_polytopes(mesh))
     {
@@ -441,8 +442,8 @@ namespace Tessella
         for (unsigned int component = 0; component < data.names.size();
              ++component, ++row)
           evaluator->evaluate(k,
-                              data.values.data() + mesh.dof_offset[k] +
-                                std::size_t(component) * mesh.n_basis[k],
+                              data.values.data() + dofs.dof_offset[k] +
+                                std::size_t(component) * dofs.n_basis[k],
                               n_nodes,
                               pointers,
                               values.data() + row * n_nodes,
@@ -455,7 +456,7 @@ namespace Tessella
         constant(data[k]);
       constant(handler.global_polytope_index(k));
       constant(color[k]);
-      constant(mesh.degree.size() == mesh.n_polytopes() ? mesh.degree[k] : 0);
+      constant(dofs.degree.size() == mesh.n_polytopes() ? dofs.degree[k] : 0);
       constant(mesh.subcell_material[s]);
     }
 
@@ -519,6 +520,7 @@ namespace Tessella
     PolytopicDataOut<dim>                  &data_out;
     const AgglomerationHandler<dim>        &handler;
     const PolytopicMesh<dim>               &mesh;
+    const PolytopicDoFs                    &dofs;
     const SubCellNodes<dim>                &nodes;
     const std::vector<unsigned int>         color;
     std::vector<std::size_t>                first_patch;

@@ -39,12 +39,13 @@ namespace Tessella
         /// direction.
         void
         compute(const PolytopicMesh<dim> &mesh,
+                const PolytopicDoFs      &dofs,
                 const unsigned int        k,
                 const double             *u,
                 const int                 direction,
                 std::vector<double>      &result)
         {
-          const unsigned int p = mesh.degree[k], n = mesh.n_basis[k];
+          const unsigned int p = dofs.degree[k], n = dofs.n_basis[k];
           Table             &table = tables[p];
           if (table.exponents.empty())
             {
@@ -126,10 +127,12 @@ namespace Tessella
       {
       public:
         VolumeResidual(const PolytopicMesh<dim>     &mesh,
+                       const PolytopicDoFs          &dofs,
                        const Form<dim>              &form,
                        const PolytopeEvaluator<dim> &evaluator,
                        const bool                    tensor)
           : mesh(mesh)
+          , dofs(dofs)
           , form(form)
           , structure(form.volume_structure())
           , evaluator(evaluator)
@@ -148,7 +151,7 @@ namespace Tessella
                 const unsigned int order)
         {
           for (int d = 0; d < dim; ++d)
-            derivatives.compute(mesh, k, u, d, du[d]);
+            derivatives.compute(mesh, dofs, k, u, d, du[d]);
           double sum = 0.;
           for (unsigned int s = begin; s < end;)
             {
@@ -229,7 +232,7 @@ namespace Tessella
           for (int d = 0; d < dim; ++d)
             diameter += (box[dim + d] - box[d]) * (box[dim + d] - box[d]);
           diameter         = std::sqrt(diameter);
-          const double h   = diameter / std::max(mesh.degree[k], 1U);
+          const double h   = diameter / std::max(dofs.degree[k], 1U);
           double       sum = 0.;
           for (unsigned int q = 0; q < n; ++q)
             sum += batch.weight[q] * weight(blocks, h, q) * residual[q] *
@@ -342,6 +345,7 @@ namespace Tessella
         }
 
         const PolytopicMesh<dim>            &mesh;
+        const PolytopicDoFs                 &dofs;
         const Form<dim>                     &form;
         const VolumeStructure                structure;
         const PolytopeEvaluator<dim>        &evaluator;
@@ -363,12 +367,14 @@ namespace Tessella
       public:
         /// @p u: coefficients of owned and ghost polytopes.
         FacetTerms(const PolytopicMesh<dim>     &mesh,
+                   const PolytopicDoFs          &dofs,
                    const Form<dim>              &form,
                    const std::vector<double>    &sigma,
                    const PolytopeEvaluator<dim> &evaluator,
                    const double                 *u,
                    const bool                    fluxes)
           : mesh(mesh)
+          , dofs(dofs)
           , form(form)
           , evaluator(evaluator)
           , u(u)
@@ -382,7 +388,7 @@ namespace Tessella
         double
         compute(const unsigned int i, const unsigned int extra_order)
         {
-          const unsigned int p     = interface_degree(mesh, i);
+          const unsigned int p     = interface_degree(mesh, dofs, i);
           degree                   = std::max(p, 1U);
           const unsigned int order = std::max(2 * p + extra_order, 1U);
           double             sum   = 0.;
@@ -426,7 +432,7 @@ namespace Tessella
             }
           value[side].resize(n);
           evaluator.evaluate(k,
-                             u + mesh.dof_offset[k],
+                             u + dofs.dof_offset[k],
                              n,
                              facets.pointers(side),
                              value[side].data(),
@@ -466,7 +472,7 @@ namespace Tessella
           for (unsigned int side = 0; side < n_sides; ++side)
             largest =
               std::max(largest,
-                       mesh.penalty_factor[2 * facets.batch.entity[q] + side] *
+                       dofs.penalty_factor[2 * facets.batch.entity[q] + side] *
                          normal_diffusion[side][q]);
           return largest > 0. ? dim * degree / largest : 0.;
         }
@@ -525,6 +531,7 @@ namespace Tessella
         }
 
         const PolytopicMesh<dim>            &mesh;
+        const PolytopicDoFs                 &dofs;
         const Form<dim>                     &form;
         const PolytopeEvaluator<dim>        &evaluator;
         const double *const                  u;
@@ -551,9 +558,10 @@ namespace Tessella
                const bool                       residuals)
       {
         const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
+        const PolytopicDoFs      &dofs   = handler.polytopic_dofs();
         const FacetStructure      facets = form.facet_structure();
         handler.tabulate(extra_order);
-        if (mesh.penalty_factor.size() != 2 * std::size_t(mesh.n_facets()))
+        if (dofs.penalty_factor.size() != 2 * std::size_t(mesh.n_facets()))
           handler.fill_penalty_factors(PenaltyFormula::simplex);
         const PolytopeEvaluator<dim> evaluator(handler);
         const unsigned int           n_own = mesh.n_owned_polytopes();
@@ -569,16 +577,16 @@ namespace Tessella
               handler.get_communicator(),
               items.size(),
               [&](const std::size_t begin, const std::size_t end) {
-                VolumeResidual<dim> volume(mesh, form, evaluator, tensor);
+                VolumeResidual<dim> volume(mesh, dofs, form, evaluator, tensor);
                 for (std::size_t i = begin; i < end; ++i)
                   {
                     const unsigned int k = items[i].polytope;
                     partial[i] =
                       volume.compute(k,
-                                     u + mesh.dof_offset[k],
+                                     u + dofs.dof_offset[k],
                                      items[i].begin,
                                      items[i].end,
-                                     std::max(2 * mesh.degree[k] + extra_order,
+                                     std::max(2 * dofs.degree[k] + extra_order,
                                               1U));
                   }
               },
@@ -597,7 +605,7 @@ namespace Tessella
               mesh.n_interfaces(),
               [&](const unsigned int begin, const unsigned int end) {
                 FacetTerms<dim> facet(
-                  mesh, form, sigma, evaluator, all, residuals);
+                  mesh, dofs, form, sigma, evaluator, all, residuals);
                 for (unsigned int i = begin; i < end; ++i)
                   terms[i] = facet.compute(i, extra_order);
               },

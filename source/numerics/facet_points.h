@@ -48,7 +48,7 @@ namespace Tessella
           n_processes(handler.get_communicator()) == 1)
         return u;
       memory.assign(u, u + handler.n_locally_owned_dofs());
-      memory.resize(mesh.dof_offset.back());
+      memory.resize(handler.polytopic_dofs().dof_offset.back());
       handler.exchange_dof_values(memory);
       return memory.data();
     }

@@ -3,6 +3,7 @@
 #define tessella_source_numerics_form_arrays_h
 
 #include <tessella/forms/form.h>
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <algorithm>
@@ -117,12 +118,14 @@ namespace Tessella
     /// Largest degree on the two sides of an interface.
     template <int dim>
     unsigned int
-    interface_degree(const PolytopicMesh<dim> &mesh, const unsigned int i)
+    interface_degree(const PolytopicMesh<dim> &mesh,
+                     const PolytopicDoFs      &dofs,
+                     const unsigned int        i)
     {
       const unsigned int k0 = mesh.interface_polytope[2 * i],
                          k1 = mesh.interface_polytope[2 * i + 1];
-      return k1 == invalid_index ? mesh.degree[k0]
-                                 : std::max(mesh.degree[k0], mesh.degree[k1]);
+      return k1 == invalid_index ? dofs.degree[k0]
+                                 : std::max(dofs.degree[k0], dofs.degree[k1]);
     }
   } // namespace internal
 } // namespace Tessella

@@ -23,7 +23,7 @@ namespace Tessella
     void
     check_handler(const AgglomerationHandler<dim> &handler)
     {
-      AssertThrow(handler.polytopic_mesh().dof_offset.size() ==
+      AssertThrow(handler.polytopic_dofs().dof_offset.size() ==
                       handler.polytopic_mesh().n_polytopes() + 1 &&
                     handler.n_dofs() > 0,
                   dealii::ExcMessage(

@@ -118,6 +118,7 @@ namespace Tessella
       handler.tabulate(extra_order);
       const double *const          u    = own_values(handler, solution);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
+      const PolytopicDoFs         &dofs = handler.polytopic_dofs();
       const PolytopeEvaluator<dim> evaluator(handler);
 
       const std::vector<WorkItem> items = work_items(mesh, 64);
@@ -132,7 +133,7 @@ namespace Tessella
             {
               const unsigned int k = items[item].polytope;
               const unsigned int order =
-                std::max(2 * mesh.degree[k] + extra_order, 1U);
+                std::max(2 * dofs.degree[k] + extra_order, 1U);
               double sum = 0.;
               for (unsigned int s = items[item].begin; s < items[item].end;)
                 {
@@ -141,8 +142,8 @@ namespace Tessella
                     batch.add_subcell(mesh, s, order);
                   error.compute(batch,
                                 k,
-                                u + mesh.dof_offset[k],
-                                mesh.n_basis[k],
+                                u + dofs.dof_offset[k],
+                                dofs.n_basis[k],
                                 norm != NormType::H1_seminorm,
                                 gradients);
                   add_powers(batch, error, norm, exponent, sum);

@@ -93,6 +93,7 @@ namespace Tessella
         check_same_points(handler.get_communicator(), points);
       const double *const          u    = own_values(handler, vector);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
+      const PolytopicDoFs         &dofs = handler.polytopic_dofs();
       const PolytopeEvaluator<dim> evaluator(handler);
       const SubCellTree<dim>       tree(handler);
       const unsigned int           n_components = handler.n_components();
@@ -128,8 +129,8 @@ namespace Tessella
               values[q].reinit(n_components);
               for (unsigned int c = 0; c < n_components; ++c)
                 evaluator.evaluate(k,
-                                   u + mesh.dof_offset[k] +
-                                     std::size_t(c) * mesh.n_basis[k],
+                                   u + dofs.dof_offset[k] +
+                                     std::size_t(c) * dofs.n_basis[k],
                                    1,
                                    x,
                                    &values[q][c],

@@ -62,11 +62,12 @@ namespace Tessella
     PolytopeEvaluator<dim>::PolytopeEvaluator(
       const AgglomerationHandler<dim> &handler)
       : mesh(handler.polytopic_mesh())
+      , dofs(handler.polytopic_dofs())
       , tensor(handler.polynomial_space() ==
                PolynomialSpaceType::tensor_product)
     {
       std::vector<bool> present(Legendre::max_degree + 1, false);
-      for (const unsigned int p : mesh.degree)
+      for (const unsigned int p : dofs.degree)
         present[p] = true;
       for (unsigned int p = 0; p <= Legendre::max_degree; ++p)
         if (present[p])
@@ -175,7 +176,7 @@ namespace Tessella
     {
       constexpr unsigned int width = Lanes::size();
 
-      const unsigned int  p   = mesh.degree[polytope];
+      const unsigned int  p   = dofs.degree[polytope];
       const double *const box = &mesh.box[std::size_t(polytope) * 2 * dim];
       double              scale[dim], shift[dim], volume = 1.;
       for (int d = 0; d < dim; ++d)
@@ -238,7 +239,7 @@ namespace Tessella
                                   const double      *x,
                                   double            *phi) const
     {
-      const unsigned int p = mesh.degree[polytope];
+      const unsigned int p = dofs.degree[polytope];
       legendre_basis<dim>(p,
                           &mesh.box[std::size_t(polytope) * 2 * dim],
                           order[p].size(),

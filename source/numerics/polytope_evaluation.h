@@ -185,6 +185,7 @@ namespace Tessella
 
     private:
       const PolytopicMesh<dim> &mesh;
+      const PolytopicDoFs      &dofs;
       const bool                tensor;
       std::array<std::vector<unsigned char>, Legendre::max_degree + 1>
                                                                       exponents;

@@ -81,9 +81,11 @@ namespace Tessella
     {
     public:
       PolytopeProjection(const PolytopicMesh<dim>     &mesh,
+                         const PolytopicDoFs          &dofs,
                          const PolytopeEvaluator<dim> &evaluator,
                          const unsigned int            n_fields)
         : mesh(mesh)
+        , dofs(dofs)
         , evaluator(evaluator)
         , n_fields(n_fields)
       {}
@@ -101,7 +103,7 @@ namespace Tessella
               const Function    &evaluate,
               double            *result)
       {
-        const unsigned int n = mesh.n_basis[k];
+        const unsigned int n = dofs.n_basis[k];
         phi.resize(n);
         diagonal.resize(n);
         m.assign(std::size_t(n) * n, 0.);
@@ -142,6 +144,7 @@ namespace Tessella
 
     private:
       const PolytopicMesh<dim>     &mesh;
+      const PolytopicDoFs          &dofs;
       const PolytopeEvaluator<dim> &evaluator;
       const unsigned int            n_fields;
       QuadratureBatch<dim>          batch;

@@ -163,6 +163,7 @@ namespace Tessella
                 const PolytopeOutputFlags       &flags)
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+      const PolytopicDoFs      &dofs = handler.polytopic_dofs();
       for (const auto &data : flags.data)
         AssertThrow(data.second.size() == handler.n_polytopes(),
                     dealii::ExcMessage(
@@ -206,9 +207,9 @@ namespace Tessella
           return handler.global_polytope_index(k);
         });
         integer_data("color", [&](const unsigned int k) { return color[k]; });
-        if (mesh.degree.size() == mesh.n_polytopes())
+        if (dofs.degree.size() == mesh.n_polytopes())
           integer_data("degree",
-                       [&](const unsigned int k) { return mesh.degree[k]; });
+                       [&](const unsigned int k) { return dofs.degree[k]; });
         number_data("measure", mesh.measure);
         for (const auto &data : flags.data)
           number_data(data.first, data.second);
@@ -278,7 +279,7 @@ namespace Tessella
           write_pvtu(*files[1],
                      stem,
                      n_processes,
-                     handler.polytopic_mesh().degree.size() ==
+                     handler.polytopic_dofs().degree.size() ==
                        handler.polytopic_mesh().n_polytopes(),
                      flags);
         });

@@ -127,10 +127,12 @@ namespace Tessella
     CellPolynomial<dim>
     of_active_cell(const CellIterator &cell) const
     {
-      const PolytopicMesh<dim> &mesh = old_handler->polytopic_mesh();
-      const unsigned int        k =
+      const unsigned int k =
         polytope_of_subcell[subcells[cell->active_cell_index()]];
-      return cell_polynomial(mesh, k, old_values);
+      return cell_polynomial(old_handler->polytopic_mesh(),
+                             old_handler->polytopic_dofs(),
+                             k,
+                             old_values);
     }
 
     /// L2 projection of the polynomials of the children.
@@ -316,7 +318,7 @@ namespace Tessella
         values.push_back(vector_data(*solution, n));
     });
 
-    const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+    const PolytopicDoFs &dofs = handler.polytopic_dofs();
     project_cell_polynomials<dim>(handler,
                                   data.receive(),
                                   data.space,
@@ -324,7 +326,7 @@ namespace Tessella
                                   data.n_fields(),
                                   [&](const unsigned int         k,
                                       const std::vector<double> &result) {
-                                    copy_coefficients(mesh, k, result, values);
+                                    copy_coefficients(dofs, k, result, values);
                                   });
   }
 

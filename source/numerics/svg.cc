@@ -130,16 +130,18 @@ namespace Tessella
 
     template <int dim>
     std::vector<Color>
-    polytope_colors(const PolytopicMesh<dim> &mesh, const MeshSvgFlags &flags)
+    polytope_colors(const PolytopicMesh<dim> &mesh,
+                    const PolytopicDoFs      &dofs,
+                    const MeshSvgFlags       &flags)
     {
       std::vector<Color> colors(mesh.n_polytopes());
       if (flags.color_by_degree)
         {
           const auto range =
-            std::minmax_element(mesh.degree.begin(), mesh.degree.end());
+            std::minmax_element(dofs.degree.begin(), dofs.degree.end());
           for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
             colors[k] =
-              degree_color(mesh.degree[k], *range.first, *range.second);
+              degree_color(dofs.degree[k], *range.first, *range.second);
         }
       else
         {
@@ -151,15 +153,14 @@ namespace Tessella
     }
 
     /// Draws squares with the degrees in a row at the top right.
-    template <int dim>
     void
-    degree_legend(std::ostream             &out,
-                  const PolytopicMesh<dim> &mesh,
-                  const double              right,
-                  const double              y)
+    degree_legend(std::ostream        &out,
+                  const PolytopicDoFs &dofs,
+                  const double         right,
+                  const double         y)
     {
       const auto range =
-        std::minmax_element(mesh.degree.begin(), mesh.degree.end());
+        std::minmax_element(dofs.degree.begin(), dofs.degree.end());
       const unsigned int low = *range.first, high = *range.second;
       const double       step = 44.;
       double             x    = right - step * (high - low + 1);
@@ -188,18 +189,17 @@ namespace Tessella
       return (flags.title.empty() && !flags.color_by_degree) ? 0. : 34.;
     }
 
-    template <int dim>
     void
-    caption(std::ostream             &out,
-            const MeshSvgFlags       &flags,
-            const PolytopicMesh<dim> &mesh,
-            const View               &view)
+    caption(std::ostream        &out,
+            const MeshSvgFlags  &flags,
+            const PolytopicDoFs &dofs,
+            const View          &view)
     {
       if (!flags.title.empty())
         write_text(
           out, 18., 34., 22., "start", escape(flags.title), "fill=\"#222222\"");
       if (flags.color_by_degree)
-        degree_legend(out, mesh, view.width - 14., 34.);
+        degree_legend(out, dofs, view.width - 14., 34.);
     }
 
     // ------------------------------------------------------------- 2-D
@@ -390,6 +390,7 @@ namespace Tessella
               const MeshSvgFlags            &flags)
     {
       const PolytopicMesh<2> &mesh = handler.polytopic_mesh();
+      const PolytopicDoFs    &dofs = handler.polytopic_dofs();
       const auto              box  = mesh_box(mesh);
       const View              view(
         box[0], box[1], box[2], box[3], flags.size, top_margin(flags), 18.);
@@ -403,8 +404,8 @@ namespace Tessella
       const double width = std::min(std::max(.05 * typical, .35), 1.8);
 
       write_header(out, view.width, view.height);
-      caption(out, flags, mesh, view);
-      draw_polytopes(out, handler, polytope_colors(mesh, flags), view);
+      caption(out, flags, dofs, view);
+      draw_polytopes(out, handler, polytope_colors(mesh, dofs, flags), view);
       if (flags.fine_cells)
         draw_fine_cells(out, handler, view, .55 * width);
       draw_interfaces(out, handler, view, /*boundary=*/false, width);
@@ -435,8 +436,11 @@ namespace Tessella
     class SurfaceDrawing
     {
     public:
-      SurfaceDrawing(const PolytopicMesh<3> &mesh, const MeshSvgFlags &flags)
+      SurfaceDrawing(const PolytopicMesh<3> &mesh,
+                     const PolytopicDoFs    &dofs,
+                     const MeshSvgFlags     &flags)
         : mesh(mesh)
+        , dofs(dofs)
         , flags(flags)
         , exploded(flags.explode > 0.)
         , numbering(point_tolerance(mesh))
@@ -460,15 +464,15 @@ namespace Tessella
       void
       draw(std::ostream &out) const
       {
-        const View                      view    = make_view();
-        const std::vector<Color>        colors  = polytope_colors(mesh, flags);
+        const View               view   = make_view();
+        const std::vector<Color> colors = polytope_colors(mesh, dofs, flags);
         const std::vector<unsigned int> order   = drawing_order();
         const double                    typical = (view.width + view.height) /
                                std::sqrt(std::max<double>(1., order.size()));
         const double width = std::min(std::max(.05 * typical, .5), 1.6);
 
         write_header(out, view.width, view.height);
-        caption(out, flags, mesh, view);
+        caption(out, flags, dofs, view);
         out << "<g id=\"polytopes\" stroke-linejoin=\"round\" "
                "stroke-linecap=\"round\">\n";
         for (const unsigned int f : order)
@@ -681,6 +685,7 @@ namespace Tessella
       }
 
       const PolytopicMesh<3> &mesh;
+      const PolytopicDoFs    &dofs;
       const MeshSvgFlags     &flags;
       const bool              exploded;
       /// Directions of the screen, direction towards the viewer and that of the
@@ -697,7 +702,8 @@ namespace Tessella
               const AgglomerationHandler<3> &handler,
               const MeshSvgFlags            &flags)
     {
-      SurfaceDrawing(handler.polytopic_mesh(), flags).draw(out);
+      SurfaceDrawing(handler.polytopic_mesh(), handler.polytopic_dofs(), flags)
+        .draw(out);
     }
   } // namespace
 
@@ -718,7 +724,7 @@ namespace Tessella
                 dealii::ExcMessage(
                   "There are no polytopes to draw; call agglomerate() first."));
     AssertThrow(!flags.color_by_degree ||
-                  mesh.degree.size() == mesh.n_polytopes(),
+                  handler.polytopic_dofs().degree.size() == mesh.n_polytopes(),
                 dealii::ExcMessage(
                   "Colours by degree need degrees; call distribute_dofs() "
                   "first."));

@@ -55,6 +55,7 @@ namespace Tessella
     {
       check_function(handler, function);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
+      const PolytopicDoFs         &dofs = handler.polytopic_dofs();
       const PolytopeEvaluator<dim> evaluator(handler);
       double *const                u            = own_values(handler, vector);
       const unsigned int           n_components = handler.n_components();
@@ -69,12 +70,12 @@ namespace Tessella
           std::vector<double>     values, phi;
           for (unsigned int k = begin; k < end; ++k)
             {
-              const unsigned int  n   = mesh.n_basis[k];
+              const unsigned int  n   = dofs.n_basis[k];
               const double *const box = &mesh.box[std::size_t(k) * 2 * dim];
               // The box is a parallelepiped.
               const ReferenceRule &rule =
                 *rules.subcell(SubCellType::parallelepiped,
-                               2 * mesh.degree[k] + 1);
+                               2 * dofs.degree[k] + 1);
               points.resize(rule.n_points);
               double volume = 1.;
               for (int d = 0; d < dim; ++d)
@@ -88,7 +89,7 @@ namespace Tessella
               batch.values(points, values);
               check_finite(values, points);
               phi.resize(n);
-              double *const u_k = u + mesh.dof_offset[k];
+              double *const u_k = u + dofs.dof_offset[k];
               std::fill(u_k, u_k + n * n_components, 0.);
               for (unsigned int q = 0; q < rule.n_points; ++q)
                 {
@@ -118,6 +119,7 @@ namespace Tessella
       check_function(handler, function);
       handler.tabulate(extra_order);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
+      const PolytopicDoFs         &dofs = handler.polytopic_dofs();
       const PolytopeEvaluator<dim> evaluator(handler);
       double *const                u            = own_values(handler, vector);
       const unsigned int           n_components = handler.n_components();
@@ -127,19 +129,22 @@ namespace Tessella
         mesh.n_owned_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
           FunctionBatch<dim>      f(function);
-          PolytopeProjection<dim> projection(mesh, evaluator, n_components);
+          PolytopeProjection<dim> projection(mesh,
+                                             dofs,
+                                             evaluator,
+                                             n_components);
           std::vector<Point<dim>> points;
           for (unsigned int k = begin; k < end; ++k)
             projection.compute(
               k,
-              2 * mesh.degree[k] + extra_order,
+              2 * dofs.degree[k] + extra_order,
               [&](const QuadratureBatch<dim> &batch,
                   std::vector<double>        &values) {
                 copy_points(batch, points);
                 f.values(points, values);
                 check_finite(values, points);
               },
-              u + mesh.dof_offset[k]);
+              u + dofs.dof_offset[k]);
         },
         16);
     }

@@ -5,6 +5,7 @@
 #include <deal.II/base/exceptions.h>
 
 #include <tessella/base/compatibility.h>
+#include <tessella/grid/revision.h>
 #include <tessella/quadrature/reference_quadrature.h>
 #include <tessella/space_time/space_time_slab.h>
 
@@ -83,6 +84,13 @@ namespace Tessella
       return i == m ? length : length * (static_cast<double>(i) / m);
     }
 
+    SpaceRevision
+    revision_of_handler() const
+    {
+      return {handler->polytopic_mesh().revision,
+              handler->polytopic_dofs().revision};
+    }
+
     bool
     parallel() const
     {
@@ -107,6 +115,8 @@ namespace Tessella
     number_in_parallel();
     void
     set_whole_mesh();
+    void
+    set_whole_space();
     class InterfaceBuilder;
     void
     list_interfaces();
@@ -169,8 +179,9 @@ namespace Tessella
     double                                        start = 0., length = 0.;
     std::uint64_t                                 n_changes    = 0;
     std::uint64_t                                 n_structures = 0;
-    /// Revision of the handler's mesh from which this mesh was made.
-    std::uint64_t spatial_revision = 0;
+    /// Revision of the handler's mesh and space from which those of the slab
+    /// were made.
+    SpaceRevision spatial_revision;
     /// Data of all polytopes of the flat view, ghosts included.
     std::vector<unsigned int> intervals, first_element, element_polytope;
     /// Distinct numbers of sub-intervals, over all processes.
@@ -182,6 +193,7 @@ namespace Tessella
     std::vector<std::uint64_t> ghost_first_dof;
 
     PolytopicMesh<D> mesh;
+    PolytopicDoFs    dofs;
     /// Spatial interface of each interface, or in_column, or at_bottom.
     std::vector<unsigned int> interface_origin;
 
@@ -194,10 +206,10 @@ namespace Tessella
     // space-time basis functions: index of the spatial factor, degree in time
     std::vector<unsigned int> spatial_function, time_degree;
 
-    // mass matrices of the polytopes, and the revision of their mesh
+    // mass matrices of the polytopes, and the revision of mesh and space
     std::vector<double>        mass;
     std::vector<std::uint64_t> mass_offset;
-    std::uint64_t              mass_revision = 0;
+    SpaceRevision              mass_revision;
   };
 } // namespace Tessella
 

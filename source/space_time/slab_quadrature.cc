@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <tessella/grid/revision.h>
 #include <tessella/quadrature/reference_quadrature.h>
 
 #include <algorithm>
@@ -29,7 +30,7 @@ namespace Tessella
       return;
     tabulate_subcells();
     tabulate_facets();
-    mesh.quadrature_revision = PolytopicMesh<D>::new_revision();
+    mesh.quadrature_revision = new_revision();
   }
 
 
@@ -56,7 +57,7 @@ namespace Tessella
         const unsigned int   k     = element_polytope[e];
         const double        *box   = &mesh.box[2 * D * std::size_t(e)];
         const double         lower = box[dim], size = box[D + dim] - lower;
-        const ReferenceRule &time = time_rule(mesh.degree[e]);
+        const ReferenceRule &time = time_rule(dofs.degree[e]);
         for (unsigned int s = spatial.subcell_offset[k];
              s < spatial.subcell_offset[k + 1];
              ++s)
@@ -93,8 +94,8 @@ namespace Tessella
         const unsigned int *elements = &mesh.interface_polytope[2 * i];
         const unsigned int  degree =
           elements[1] == invalid_index
-             ? mesh.degree[elements[0]]
-             : std::max(mesh.degree[elements[0]], mesh.degree[elements[1]]);
+             ? dofs.degree[elements[0]]
+             : std::max(dofs.degree[elements[0]], dofs.degree[elements[1]]);
         const ReferenceRule &rule = time_rule(degree);
         for (unsigned int f = mesh.facet_offset[i];
              f < mesh.facet_offset[i + 1];

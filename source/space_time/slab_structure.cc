@@ -3,6 +3,7 @@
 #include <deal.II/base/tensor.h>
 
 #include <tessella/base/exceptions.h>
+#include <tessella/grid/revision.h>
 #include <tessella/quadrature/reference_quadrature.h>
 
 #include <algorithm>
@@ -76,6 +77,7 @@ namespace Tessella
     const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
     const unsigned int        n       = spatial.n_polytopes();
     mesh                              = PolytopicMesh<D>();
+    dofs                              = PolytopicDoFs();
     mesh.prismatic                    = true;
     mesh.bottom_id                    = bottom_id;
     mesh.shift.resize(spatial.shift.size() / dim * D, 0.);
@@ -94,13 +96,15 @@ namespace Tessella
     mesh.n_owned = spatial.n_owned == invalid_index
                      ? invalid_index
                      : first_element[spatial.n_owned];
+    mesh.measure.resize(element_polytope.size());
+    mesh.box.resize(2 * D * element_polytope.size());
     build_spaces();
     build_subcells();
     number_in_parallel();
     list_interfaces();
     build_facets();
     ++n_structures;
-    spatial_revision = spatial.revision;
+    spatial_revision = revision_of_handler();
     has_tables       = false;
     formula          = -1;
   }
@@ -111,19 +115,19 @@ namespace Tessella
   void
   SpaceTimeSlab<dim>::Implementation::build_spaces()
   {
-    const PolytopicMesh<dim> &spatial    = handler->polytopic_mesh();
-    const unsigned int        n_elements = element_polytope.size();
-    mesh.degree.resize(n_elements);
-    mesh.n_basis.resize(n_elements);
-    mesh.dof_offset.assign(n_elements + 1, 0);
-    mesh.measure.resize(n_elements);
-    mesh.box.resize(2 * D * std::size_t(n_elements));
+    const PolytopicDoFs &spatial_dofs = handler->polytopic_dofs();
+    const unsigned int   n_elements   = element_polytope.size();
+    dofs.degree.resize(n_elements);
+    dofs.n_basis.resize(n_elements);
+    dofs.dof_offset.assign(n_elements + 1, 0);
     for (unsigned int e = 0; e < n_elements; ++e)
       {
-        mesh.degree[e]  = spatial.degree[element_polytope[e]];
-        mesh.n_basis[e] = Legendre::n_functions(D, mesh.degree[e], space);
-        mesh.dof_offset[e + 1] = mesh.dof_offset[e] + mesh.n_basis[e];
+        dofs.degree[e]  = spatial_dofs.degree[element_polytope[e]];
+        dofs.n_basis[e] = Legendre::n_functions(D, dofs.degree[e], space);
+        dofs.dof_offset[e + 1] = dofs.dof_offset[e] + dofs.n_basis[e];
       }
+    dofs.revision         = new_revision();
+    dofs.penalty_revision = dofs.revision;
 
     // Basis functions are products of spatial functions and polynomials in
     // time. The spatial functions are numbered as those of the handler.
@@ -215,7 +219,7 @@ namespace Tessella
     const unsigned int        n_own   = n_owned_elements();
     n_all_elements                    = n_own;
     first_own_dof                     = 0;
-    n_all_dofs                        = mesh.dof_offset[n_own];
+    n_all_dofs                        = dofs.dof_offset[n_own];
     interval_numbers.clear();
     interval_numbers.insert(intervals.begin(), intervals.end());
     if (!parallel())
@@ -244,11 +248,12 @@ namespace Tessella
     std::vector<double> first_dof(spatial.n_polytopes());
     for (unsigned int k = 0; k < handler->n_polytopes(); ++k)
       first_dof[k] =
-        static_cast<double>(first_own_dof + mesh.dof_offset[first_element[k]]);
+        static_cast<double>(first_own_dof + dofs.dof_offset[first_element[k]]);
     handler->exchange_polytope_values(first_dof, 1);
     ghost_first_dof.assign(first_dof.begin() + handler->n_polytopes(),
                            first_dof.end());
     set_whole_mesh();
+    set_whole_space();
   }
 
 
@@ -284,7 +289,19 @@ namespace Tessella
       translate(from.subcell_types, S::parallelepiped, F::quadrilateral) |
       translate(from.subcell_types, S::hypercube, F::quadrilateral) |
       translate(from.subcell_types, S::tabulated, F::tabulated);
-    to.aligned              = from.aligned;
+    to.aligned = from.aligned;
+  }
+
+
+
+  // Properties of the space on the mesh of all processes.
+  template <int dim>
+  void
+  SpaceTimeSlab<dim>::Implementation::set_whole_space()
+  {
+    const PolytopicDoFs::Whole &from = handler->polytopic_dofs().whole;
+    PolytopicDoFs::Whole       &to   = dofs.whole;
+    to.is_set                        = true;
     to.total_degree         = space == PolynomialSpaceType::total_degree;
     to.max_degree           = from.max_degree;
     to.max_basis            = Legendre::n_functions(D, from.max_degree, space);
@@ -306,7 +323,6 @@ namespace Tessella
     mesh.facet_normal.assign(D * n_facets, 0.);
     mesh.facet_measure.resize(n_facets);
     mesh.facet_subcell.assign(2 * n_facets, invalid_index);
-    mesh.penalty_factor.clear();
     mesh.facet_vertex_offset.assign(n_facets + 1, 0);
     for_facets([&](const unsigned int facet,
                    const unsigned int from,
@@ -441,7 +457,7 @@ namespace Tessella
                       [&](const unsigned int e) { set_element_times(e); });
     internal::for_all(interface_origin.size(),
                       [&](const unsigned int i) { set_facet_times(i); });
-    mesh.revision = PolytopicMesh<D>::new_revision();
+    mesh.revision = new_revision();
     ++n_changes;
     // The revision of the quadrature covers the coordinates of its points.
     table_origin = 0;

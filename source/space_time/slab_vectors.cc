@@ -120,26 +120,31 @@ namespace Tessella
   SpaceTimeSlab<dim>::Implementation::compute_mass()
   {
     handler->tabulate(0);
-    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
-    if (mass_revision == spatial.revision && mass_revision != 0)
+    const PolytopicMesh<dim> &spatial      = handler->polytopic_mesh();
+    const PolytopicDoFs      &spatial_dofs = handler->polytopic_dofs();
+    const SpaceRevision       revision     = revision_of_handler();
+    if (mass_revision == revision && revision.is_known())
       return;
     const unsigned int        n = handler->n_polytopes();
     std::vector<unsigned int> columns(n);
     std::iota(columns.begin(), columns.end(), 0u);
-    BlockSparsity sparsity = one_block_per_row(spatial.n_basis, columns);
+    BlockSparsity sparsity = one_block_per_row(spatial_dofs.n_basis, columns);
     mass.resize(sparsity.value_offset[n]);
     internal::AssemblyTarget<double> target;
     target.host_values = mass.data();
     internal::assemble_on_host(spatial,
+                               spatial_dofs,
                                sparsity,
                                MassForm<dim>(1.),
                                std::vector<double>(spatial.n_facets(), 0.),
-                               internal::HostRules<dim>(spatial, 0),
+                               internal::HostRules<dim>(spatial,
+                                                        spatial_dofs,
+                                                        0),
                                PolynomialSpaceType::total_degree,
                                InstructionSet::automatic,
                                target);
     mass_offset   = std::move(sparsity.value_offset);
-    mass_revision = spatial.revision;
+    mass_revision = revision;
   }
 
 
@@ -152,8 +157,8 @@ namespace Tessella
                             SpatialVectorType &values,
                             const bool         from_above) const
   {
-    const Implementation     &data    = *implementation;
-    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    const Implementation &data         = *implementation;
+    const PolytopicDoFs  &spatial_dofs = data.handler->polytopic_dofs();
     check_size(solution, locally_owned_dofs(), "slab");
     AssertThrow(time >= 0. && time <= data.length,
                 ExcMessage("The local time " + std::to_string(time) +
@@ -170,13 +175,13 @@ namespace Tessella
       const double lower = element_begin(e), upper = element_end(e),
                    size = upper - lower;
       double factor[Legendre::max_degree + 1];
-      Legendre::evaluate(data.mesh.degree[e],
+      Legendre::evaluate(data.dofs.degree[e],
                          time == upper ? 1. : 2. * (time - lower) / size - 1.,
                          factor);
       const double  scale = std::sqrt(1. / size);
-      const double *from  = u + data.mesh.dof_offset[e];
-      double       *to    = v + spatial.dof_offset[k];
-      for (unsigned int i = 0; i < data.mesh.n_basis[e]; ++i)
+      const double *from  = u + data.dofs.dof_offset[e];
+      double       *to    = v + spatial_dofs.dof_offset[k];
+      for (unsigned int i = 0; i < data.dofs.n_basis[e]; ++i)
         to[data.spatial_function[i]] +=
           scale * factor[data.time_degree[i]] * from[i];
     });
@@ -190,26 +195,26 @@ namespace Tessella
   SpaceTimeSlab<dim>::add_inflow(const SpatialVectorType &value,
                                  VectorType              &rhs) const
   {
-    Implementation           &data    = *implementation;
-    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    Implementation      &data         = *implementation;
+    const PolytopicDoFs &spatial_dofs = data.handler->polytopic_dofs();
     check_size(value, data.handler->locally_owned_dofs(), "handler");
     check_size(rhs, locally_owned_dofs(), "slab");
     data.compute_mass();
     const double *v = entries(value);
     double       *F = entries(rhs);
     internal::for_all(data.handler->n_polytopes(), [&](const unsigned int k) {
-      const unsigned int  e = data.first_element[k], n = spatial.n_basis[k];
-      const double       *M = &data.mass[data.mass_offset[k]];
-      const double       *u = v + spatial.dof_offset[k];
+      const unsigned int e = data.first_element[k], n = spatial_dofs.n_basis[k];
+      const double      *M = &data.mass[data.mass_offset[k]];
+      const double      *u = v + spatial_dofs.dof_offset[k];
       std::vector<double> product(n, 0.);
       for (unsigned int i = 0; i < n; ++i)
         for (unsigned int j = 0; j < n; ++j)
           product[i] += M[std::size_t(i) * n + j] * u[j];
       double factor[Legendre::max_degree + 1];
-      Legendre::evaluate(data.mesh.degree[e], -1., factor);
+      Legendre::evaluate(data.dofs.degree[e], -1., factor);
       const double scale = std::sqrt(1. / (element_end(e) - element_begin(e)));
-      double      *to    = F + data.mesh.dof_offset[e];
-      for (unsigned int i = 0; i < data.mesh.n_basis[e]; ++i)
+      double      *to    = F + data.dofs.dof_offset[e];
+      for (unsigned int i = 0; i < data.dofs.n_basis[e]; ++i)
         to[i] += scale * factor[data.time_degree[i]] *
                  product[data.spatial_function[i]];
     });
@@ -223,17 +228,18 @@ namespace Tessella
   SpaceTimeSlab<dim>::extend(const SpatialVectorType &value,
                              VectorType              &solution) const
   {
-    const Implementation     &data    = *implementation;
-    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    const Implementation &data         = *implementation;
+    const PolytopicDoFs  &spatial_dofs = data.handler->polytopic_dofs();
     check_size(value, data.handler->locally_owned_dofs(), "handler");
     check_size(solution, locally_owned_dofs(), "slab");
     const double *v = entries(value);
     double       *u = entries(solution);
     internal::for_all(n_polytopes(), [&](const unsigned int e) {
-      const double *from  = v + spatial.dof_offset[data.element_polytope[e]];
-      double       *to    = u + data.mesh.dof_offset[e];
-      const double  scale = std::sqrt(element_end(e) - element_begin(e));
-      for (unsigned int i = 0; i < data.mesh.n_basis[e]; ++i)
+      const double *from =
+        v + spatial_dofs.dof_offset[data.element_polytope[e]];
+      double      *to    = u + data.dofs.dof_offset[e];
+      const double scale = std::sqrt(element_end(e) - element_begin(e));
+      for (unsigned int i = 0; i < data.dofs.n_basis[e]; ++i)
         to[i] = data.time_degree[i] == 0
                   ? scale * from[data.spatial_function[i]]
                   : 0.;
@@ -246,8 +252,8 @@ namespace Tessella
   void
   SpaceTimeSlab<dim>::make_inflow(DeviceBlockMatrix<double> &matrix) const
   {
-    Implementation           &data    = *implementation;
-    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
+    Implementation      &data         = *implementation;
+    const PolytopicDoFs &spatial_dofs = data.handler->polytopic_dofs();
     AssertThrow(internal::n_processes(get_communicator()) == 1,
                 ExcMessage("A DeviceBlockMatrix lives on one process, but the "
                            "slab is distributed over several: use "
@@ -265,16 +271,16 @@ namespace Tessella
           e == data.first_element[k] ? data.first_element[k + 1] - 1 : e;
       }
     const BlockSparsity sparsity =
-      one_block_per_row(data.mesh.n_basis, columns);
+      one_block_per_row(data.dofs.n_basis, columns);
     std::vector<double> values(sparsity.value_offset.back(), 0.);
-    internal::for_all(spatial.n_polytopes(), [&](const unsigned int k) {
-      const unsigned int e = data.first_element[k], n = data.mesh.n_basis[e],
-                         n_spatial = spatial.n_basis[k];
+    internal::for_all(spatial_dofs.degree.size(), [&](const unsigned int k) {
+      const unsigned int e = data.first_element[k], n = data.dofs.n_basis[e],
+                         n_spatial = spatial_dofs.n_basis[k];
       const double *M              = &data.mass[data.mass_offset[k]];
       double       *to             = &values[sparsity.value_offset[e]];
       double bottom[Legendre::max_degree + 1], top[Legendre::max_degree + 1];
-      Legendre::evaluate(data.mesh.degree[e], -1., bottom);
-      Legendre::evaluate(data.mesh.degree[e], 1., top);
+      Legendre::evaluate(data.dofs.degree[e], -1., bottom);
+      Legendre::evaluate(data.dofs.degree[e], 1., top);
       // Both elements have 1 / data.intervals[k] of the length of the slab.
       const double scale = data.intervals[k];
       for (unsigned int i = 0; i < n; ++i)
@@ -284,7 +290,7 @@ namespace Tessella
             M[std::size_t(data.spatial_function[i]) * n_spatial +
               data.spatial_function[j]];
     });
-    matrix.reinit(sparsity, data.mesh.dof_offset);
+    matrix.reinit(sparsity, data.dofs.dof_offset);
     matrix.copy_from(values);
   }
 
@@ -317,16 +323,16 @@ namespace Tessella
   SpaceTimeSlab<dim>::Implementation::sum_over_polytopes(
     const VectorType &value, const Function &function)
   {
-    const PolytopicMesh<dim> &spatial = handler->polytopic_mesh();
+    const PolytopicDoFs &spatial_dofs = handler->polytopic_dofs();
     check_size(value, handler->locally_owned_dofs(), "handler");
     compute_mass();
     const double *v   = entries(value);
     double        sum = 0.;
     for (unsigned int k = 0; k < handler->n_polytopes(); ++k)
       function(k,
-               spatial.n_basis[k],
+               spatial_dofs.n_basis[k],
                &mass[mass_offset[k]],
-               v + spatial.dof_offset[k],
+               v + spatial_dofs.dof_offset[k],
                sum);
     return parallel() ? Utilities::MPI::sum(sum, handler->get_communicator())
                       : sum;

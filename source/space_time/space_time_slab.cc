@@ -2,6 +2,7 @@
 
 #include <tessella/base/exceptions.h>
 #include <tessella/grid/penalty.h>
+#include <tessella/grid/revision.h>
 
 #include <algorithm>
 #include <cmath>
@@ -78,8 +79,9 @@ namespace Tessella
     implementation->start               = start;
     std::vector<unsigned int> intervals = n_intervals;
     intervals.resize(spatial.n_polytopes(), 1);
-    bool same = spatial.revision != 0 &&
-                spatial.revision == implementation->spatial_revision &&
+    const SpaceRevision revision = implementation->revision_of_handler();
+    bool                same     = revision.is_known() &&
+                revision == implementation->spatial_revision &&
                 std::equal(intervals.begin(),
                            intervals.begin() + handler.n_polytopes(),
                            implementation->intervals.begin());
@@ -260,6 +262,17 @@ namespace Tessella
 
 
   template <int dim>
+  const PolytopicDoFs &
+  SpaceTimeSlab<dim>::polytopic_dofs() const
+  {
+    // throws if the triangulation has changed
+    implementation->handler->polytopic_dofs();
+    return implementation->dofs;
+  }
+
+
+
+  template <int dim>
   PolynomialSpaceType
   SpaceTimeSlab<dim>::polynomial_space() const
   {
@@ -309,14 +322,14 @@ namespace Tessella
   SpaceTimeSlab<dim>::first_dof(const unsigned int element) const
   {
     const Implementation &data   = *implementation;
-    const std::uint64_t   offset = data.mesh.dof_offset[element];
+    const std::uint64_t   offset = data.dofs.dof_offset[element];
     if (element < data.n_owned_elements())
       return static_cast<types::global_dof_index>(data.first_own_dof + offset);
     // Elements of a polytope are numbered consecutively by their owner, too.
     const unsigned int k = data.element_polytope[element];
     return static_cast<types::global_dof_index>(
       data.ghost_first_dof[k - data.handler->n_polytopes()] +
-      (offset - data.mesh.dof_offset[data.first_element[k]]));
+      (offset - data.dofs.dof_offset[data.first_element[k]]));
   }
 
 
@@ -416,7 +429,7 @@ namespace Tessella
     IndexSet result(n_dofs());
     result.add_range(data.first_own_dof,
                      data.first_own_dof +
-                       data.mesh.dof_offset[data.n_owned_elements()]);
+                       data.dofs.dof_offset[data.n_owned_elements()]);
     return result;
   }
 
@@ -444,18 +457,21 @@ namespace Tessella
     if (data.formula == static_cast<int>(formula))
       return;
     compute_penalty_factors(*data.handler, formula);
-    const PolytopicMesh<dim> &spatial = data.handler->polytopic_mesh();
-    PolytopicMesh<dim + 1>   &mesh    = data.mesh;
-    mesh.penalty_factor.assign(2 * std::size_t(mesh.n_facets()), 0.);
+    const PolytopicMesh<dim>     &spatial      = data.handler->polytopic_mesh();
+    const PolytopicDoFs          &spatial_dofs = data.handler->polytopic_dofs();
+    const PolytopicMesh<dim + 1> &mesh         = data.mesh;
+    PolytopicDoFs                &dofs         = data.dofs;
+    dofs.penalty_factor.assign(2 * std::size_t(mesh.n_facets()), 0.);
     internal::for_all(mesh.n_interfaces(), [&](const unsigned int i) {
       const unsigned int origin = data.interface_origin[i];
       if (Implementation::is_horizontal(origin))
         return;
-      std::copy_n(&spatial.penalty_factor[2 * spatial.facet_offset[origin]],
-                  2 * (mesh.facet_offset[i + 1] - mesh.facet_offset[i]),
-                  &mesh.penalty_factor[2 * mesh.facet_offset[i]]);
+      std::copy_n(
+        &spatial_dofs.penalty_factor[2 * spatial.facet_offset[origin]],
+        2 * (mesh.facet_offset[i + 1] - mesh.facet_offset[i]),
+        &dofs.penalty_factor[2 * mesh.facet_offset[i]]);
     });
-    mesh.penalty_revision = PolytopicMesh<dim + 1>::new_revision();
+    dofs.penalty_revision = new_revision();
     data.formula          = static_cast<int>(formula);
   }
 
@@ -467,6 +483,7 @@ namespace Tessella
   {
     const Implementation &data = *implementation;
     return sizeof(data) + data.mesh.memory_consumption() +
+           data.dofs.memory_consumption() +
            8 * (data.mass.capacity() + data.mass_offset.capacity()) +
            4 * (data.intervals.capacity() + data.first_element.capacity() +
                 data.element_polytope.capacity() +

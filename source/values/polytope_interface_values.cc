@@ -63,9 +63,10 @@ namespace Tessella
     Assert(polytope != invalid_index,
            ExcMessage("Boundary interfaces have side 0 only."));
 
-    unsigned int degree = mesh.degree[polytope];
+    const PolytopicDoFs &dofs   = handler->polytopic_dofs();
+    unsigned int         degree = dofs.degree[polytope];
     if (neighbor != invalid_index)
-      degree = std::max(degree, mesh.degree[neighbor]);
+      degree = std::max(degree, dofs.degree[neighbor]);
     quadrature.reinit(*handler,
                       interface,
                       side,
@@ -113,7 +114,7 @@ namespace Tessella
   PolytopeInterfaceValues<dim>::penalty_factor(const unsigned int q) const
   {
     const std::vector<double> &factor =
-      handler->polytopic_mesh().penalty_factor;
+      handler->polytopic_dofs().penalty_factor;
     const std::size_t f = facet(q);
     AssertThrow(factor.size() > 2 * f + 1,
                 ExcMessage("There are no penalty factors: call "

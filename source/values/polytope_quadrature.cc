@@ -16,11 +16,9 @@ namespace Tessella
   prepare_quadrature(const AgglomerationHandler<dim> &handler,
                      const unsigned int               order)
   {
-    const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-    unsigned int              min_degree =
-      mesh.degree.empty()
-                     ? 0
-                     : *std::min_element(mesh.degree.begin(), mesh.degree.end());
+    const std::vector<unsigned int> &degree = handler.polytopic_dofs().degree;
+    const unsigned int               min_degree =
+      degree.empty() ? 0 : *std::min_element(degree.begin(), degree.end());
     handler.tabulate(order > 2 * min_degree ? order - 2 * min_degree : 0);
   }
 
@@ -80,7 +78,7 @@ namespace Tessella
                    const unsigned int               polytope,
                    const unsigned int               order)
     {
-      const std::vector<unsigned int> &degree = handler.polytopic_mesh().degree;
+      const std::vector<unsigned int> &degree = handler.polytopic_dofs().degree;
       const unsigned int p = degree.empty() ? 0 : degree[polytope];
       handler.tabulate(order > 2 * p ? order - 2 * p : 0);
     }
@@ -203,10 +201,12 @@ namespace Tessella
           // The order of tabulated facets follows from the larger degree of the
           // two sides. The smaller degree would yield an order that is also
           // sufficient, but higher than needed.
+          const std::vector<unsigned int> &degree =
+            handler.polytopic_dofs().degree;
           unsigned int       polytope = mesh.interface_polytope[2 * interface];
           const unsigned int other = mesh.interface_polytope[2 * interface + 1];
-          if (other != invalid_index && !mesh.degree.empty() &&
-              mesh.degree[other] > mesh.degree[polytope])
+          if (other != invalid_index && !degree.empty() &&
+              degree[other] > degree[polytope])
             polytope = other;
           prepare_tables(handler, polytope, order);
           break;

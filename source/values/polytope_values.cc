@@ -20,7 +20,7 @@ namespace Tessella
     , extra_order(extra_order)
     , flags(update_flags)
   {
-    AssertThrow(!handler.polytopic_mesh().degree.empty(),
+    AssertThrow(!handler.polytopic_dofs().degree.empty(),
                 ExcMessage("The handler has no degrees of freedom yet: call "
                            "distribute_dofs() before evaluating shape "
                            "functions."));
@@ -128,7 +128,7 @@ namespace Tessella
   {
     polytope            = new_polytope;
     n_quadrature_points = n_points;
-    n_basis             = handler->polytopic_mesh().n_basis[polytope];
+    n_basis             = handler->polytopic_dofs().n_basis[polytope];
     dofs_per_cell       = n_basis * handler->n_components();
 
     points.resize(n_points);
@@ -265,9 +265,9 @@ namespace Tessella
   PolytopeValuesBase<dim>::evaluate(
     const std::array<std::vector<double>, dim> &x)
   {
-    const PolytopicMesh<dim> &mesh   = handler->polytopic_mesh();
-    const unsigned int        degree = mesh.degree[polytope];
-    const double *corners = &mesh.box[2 * dim * std::size_t(polytope)];
+    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    const unsigned int degree      = handler->polytopic_dofs().degree[polytope];
+    const double      *corners     = &mesh.box[2 * dim * std::size_t(polytope)];
 
     const bool        need_values    = flags & update_values;
     const bool        need_gradients = flags & update_gradients;
@@ -421,7 +421,7 @@ namespace Tessella
     quadrature.reinit(
       handler,
       polytope,
-      internal::mass_order(handler, handler.polytopic_mesh().degree[polytope]) +
+      internal::mass_order(handler, handler.polytopic_dofs().degree[polytope]) +
         this->extra_order);
     this->fill(polytope,
                quadrature.size(),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Properties of the method: reproduction of polynomials, conservation,
-// symmetry, positive definiteness at the default penalty, convergence rates.
+// symmetry, positive definiteness at the default penalty, convergence rates,
+// several spaces on one mesh.
 
 #include <deal.II/base/convergence_table.h>
 
@@ -186,7 +187,7 @@ conservation()
       for (unsigned int i = 0; i < w.size(); ++i)
         w(i) = std::sin(3. * i + 1.);
       one                = 0.;
-      const auto &offset = handler.polytopic_mesh().dof_offset;
+      const auto &offset = handler.polytopic_dofs().dof_offset;
       for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
         one(offset[k]) = std::sqrt(handler.bounding_box(k).volume());
       matrix.vmult(Aw, w);
@@ -363,6 +364,60 @@ rates()
           fine[i] < 0.2 * fine[i - 1]);
 }
 
+// An assembler that sees several spaces on one mesh computes the same bits as a
+// new one for each space.
+template <int dim>
+void
+spaces()
+{
+  deallog << "spaces, " << dim << "-D" << std::endl;
+  const MappingQ<dim> mapping(3);
+  for (const std::string name : {"hanging", "curved"})
+    {
+      Triangulation<dim> triangulation;
+      make_mesh(name, triangulation);
+      const auto make_handler = [&]() {
+        auto handler = std::make_unique<Tessella::AgglomerationHandler<dim>>(
+          triangulation, name == "curved" ? &mapping : nullptr);
+        handler->agglomerate(make_strategy<dim>("scattered"));
+        return handler;
+      };
+      const auto handler = make_handler();
+      handler->distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
+      Tessella::PolytopicAssembler<dim> assembler(*handler);
+      for (const Give give : {Give::constants, Give::tensor_functions})
+        {
+          const auto form = make_form(full_problem<dim>(), give, 2);
+          for (const unsigned int p : {1u, 3u, 2u})
+            {
+              const Tessella::FE_BoundingBoxLegendre<dim> fe(p);
+              handler->distribute_dofs(fe);
+              const auto other = make_handler();
+              other->distribute_dofs(fe);
+              Tessella::PolytopicAssembler<dim> fresh(*other);
+              SparsityPattern                   sparsity[2];
+              SparseMatrix<double>              matrix[2];
+              Vector<double>                    rhs[2];
+              assembler.reinit(sparsity[0], matrix[0], rhs[0]);
+              assembler.assemble(form, matrix[0], rhs[0]);
+              fresh.reinit(sparsity[1], matrix[1], rhs[1]);
+              fresh.assemble(form, matrix[1], rhs[1]);
+              bool same = rhs[0] == rhs[1] && matrix[0].n_nonzero_elements() ==
+                                                matrix[1].n_nonzero_elements();
+              for (auto a = matrix[0].begin(), b = matrix[1].begin();
+                   same && a != matrix[0].end();
+                   ++a, ++b)
+                same = a->column() == b->column() && a->value() == b->value();
+              check(name +
+                      (give == Give::constants ? ", constants"
+                                               : ", functions") +
+                      ", p = " + std::to_string(p),
+                    same);
+            }
+        }
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -376,4 +431,6 @@ main(int argc, char **argv)
   symmetry_and_definiteness<3>();
   rates<2>();
   rates<3>();
+  spaces<2>();
+  spaces<3>();
 }

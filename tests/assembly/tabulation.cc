@@ -6,7 +6,6 @@
 // of the diffusion are kept from the computation of the penalty.
 
 #include "../../applications/assembly_throughput/tabulation_cost.cc"
-
 #include "../../source/backends/cuda_tabulation.h"
 #include "../../source/backends/host_assembly.h"
 #include "../../source/backends/host_dispatch.h"
@@ -82,17 +81,18 @@ private:
 template <int dim>
 std::vector<double>
 tabulate(const Tessella::PolytopicMesh<dim> &mesh,
+         const Tessella::PolytopicDoFs      &dofs,
          const Tessella::Form<dim>          &form,
          const unsigned int                  chunk_size,
          const bool                          keep)
 {
-  const Internal::HostRules<dim> rules(mesh, form.coefficient_order());
+  const Internal::HostRules<dim> rules(mesh, dofs, form.coefficient_order());
   const auto                    &kernels =
     Internal::select_kernels<dim>(Tessella::InstructionSet::automatic);
   const auto data = Internal::make_form_data(mesh, form, true, true, true);
   const Internal::HostTabulation<dim> tabulation{
-    mesh, form, rules, kernels, data};
-  const auto positions = Internal::table_positions(mesh, rules, data);
+    mesh, dofs, form, rules, kernels, data};
+  const auto positions = Internal::table_positions(mesh, dofs, rules, data);
   const Internal::Device::Range<std::uint64_t>
     subcell_points = {positions.subcell.data(), 0},
     entry_points   = {positions.entry.data(), 0};
@@ -100,6 +100,7 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
   Internal::DiffusionValues<dim> diffusion;
   if (keep)
     AssertThrow(diffusion.reinit(mesh,
+                                 dofs,
                                  rules,
                                  form.volume_structure().diffusion ==
                                      Tessella::DiffusionType::tensor
@@ -109,6 +110,7 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
                 ExcInternalError());
   std::vector<double> sigma;
   Internal::compute_penalty(mesh,
+                            dofs,
                             form,
                             10.,
                             rules,
@@ -163,18 +165,19 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
 template <int dim>
 std::vector<double>
 tabulate_packed(const Tessella::PolytopicMesh<dim> &mesh,
+                const Tessella::PolytopicDoFs      &dofs,
                 const Tessella::Form<dim>          &form,
                 const unsigned int                  chunk_size,
                 unsigned int                       &n_symmetric)
 {
   using Internal::Device::Chunk;
-  const Internal::HostRules<dim> rules(mesh, form.coefficient_order());
+  const Internal::HostRules<dim> rules(mesh, dofs, form.coefficient_order());
   const auto                    &kernels =
     Internal::select_kernels<dim>(Tessella::InstructionSet::automatic);
   const auto data = Internal::make_form_data(mesh, form, true, true, true);
   const Internal::HostTabulation<dim> tabulation{
-    mesh, form, rules, kernels, data};
-  const auto positions = Internal::table_positions(mesh, rules, data);
+    mesh, dofs, form, rules, kernels, data};
+  const auto positions = Internal::table_positions(mesh, dofs, rules, data);
   const Internal::Device::PackedTables<dim>    packed(data);
   const Internal::Device::Range<std::uint64_t> subcell_points = {
     positions.subcell.data(), 0};
@@ -212,7 +215,7 @@ tabulate_packed(const Tessella::PolytopicMesh<dim> &mesh,
               source < 0 ? data.f : table[source * n + q];
         }
     }
-  Internal::penalty_from_diffusion(mesh, 10., a_bar, sigma);
+  Internal::penalty_from_diffusion(dofs, 10., a_bar, sigma);
 
   // first points of interfaces, and all sent values
   std::vector<std::uint64_t> first(mesh.n_interfaces());
@@ -305,21 +308,21 @@ test()
       Tessella::compute_penalty_factors(handler,
                                         Tessella::PenaltyFormula::simplex);
       const auto &view = handler.polytopic_mesh();
+      const auto &dofs = handler.polytopic_dofs();
       for (const Give give : {Give::functions, Give::tensor_functions})
         {
           const auto        form = make_form(full_problem<dim>(), give, 2);
           const std::string name =
             prefix + mesh +
             (give == Give::functions ? ", functions" : ", tensor functions");
-          const std::vector<double> reference = tabulate(view, form, 1, false);
+          const std::vector<double> reference =
+            tabulate(view, dofs, form, 1, false);
           // r and s are used on the boundary only; b of the neighbour is not
           // used
           const auto data =
             Internal::make_form_data<dim>(view, form, true, true, true);
-          const auto positions =
-            Internal::table_positions<dim>(view,
-                                           Internal::HostRules<dim>(view, 2),
-                                           data);
+          const auto positions = Internal::table_positions<dim>(
+            view, dofs, Internal::HostRules<dim>(view, dofs, 2), data);
           const std::uint64_t n_volume =
                                 positions.subcell.back() * data.volume_layout.n,
                               n_facets = positions.entry.back();
@@ -334,24 +337,26 @@ test()
                   std::all_of(c, c + n_facets, written));
           const unsigned int all = view.n_polytopes();
           check(name + ": one chunk",
-                tabulate(view, form, all, false) == reference);
+                tabulate(view, dofs, form, all, false) == reference);
           check(name + ": two chunks",
-                tabulate(view, form, all / 2 + 1, true) == reference);
+                tabulate(view, dofs, form, all / 2 + 1, true) == reference);
           check(name + ": kept diffusion",
-                tabulate(view, form, all, true) == reference);
-          check(name + ": one side after the other",
-                tabulate(view, OneSidedForm<dim>(form, true), all, true) ==
-                  reference);
+                tabulate(view, dofs, form, all, true) == reference);
+          check(
+            name + ": one side after the other",
+            tabulate(view, dofs, OneSidedForm<dim>(form, true), all, true) ==
+              reference);
           if (mesh != "hanging periodic")
             {
               // several chunks, some of which have lower entries
               unsigned int n_symmetric[2];
               check(name + ": packed",
                     data.packed_facets &&
-                      tabulate_packed(view, form, all, n_symmetric[0]) ==
+                      tabulate_packed(view, dofs, form, all, n_symmetric[0]) ==
                         reference &&
                       tabulate_packed(
-                        view, form, all / 4 + 1, n_symmetric[1]) == reference &&
+                        view, dofs, form, all / 4 + 1, n_symmetric[1]) ==
+                        reference &&
                       n_symmetric[0] == 1 && n_symmetric[1] > 1);
               if (give == Give::tensor_functions)
                 {
@@ -364,12 +369,13 @@ test()
                   };
                   const auto skew =
                     make_form(problem, Give::tensor_functions, 2);
-                  check(name + ": packed, not symmetric",
-                        tabulate_packed(view, skew, 3, n_symmetric[0]) ==
-                            tabulate(view, skew, 1, false) &&
-                          tabulate_packed(view, skew, all, n_symmetric[1]) ==
-                            tabulate(view, skew, 1, false) &&
-                          n_symmetric[1] == 0);
+                  check(
+                    name + ": packed, not symmetric",
+                    tabulate_packed(view, dofs, skew, 3, n_symmetric[0]) ==
+                        tabulate(view, dofs, skew, 1, false) &&
+                      tabulate_packed(view, dofs, skew, all, n_symmetric[1]) ==
+                        tabulate(view, dofs, skew, 1, false) &&
+                      n_symmetric[1] == 0);
                 }
               else
                 {
@@ -380,21 +386,21 @@ test()
                   cellwise.set_diffusion(
                     Tessella::CellwiseCoefficient(view, values));
                   cellwise.set_source(2.5);
-                  check(
-                    name + ": packed, values per cell, constant f",
-                    tabulate_packed(view, cellwise, all / 2, n_symmetric[0]) ==
-                        tabulate(view, cellwise, 1, false) &&
-                      !Internal::make_form_data<dim>(
-                         view, cellwise, true, true, true)
-                         .continuous);
+                  check(name + ": packed, values per cell, constant f",
+                        tabulate_packed(
+                          view, dofs, cellwise, all / 2, n_symmetric[0]) ==
+                            tabulate(view, dofs, cellwise, 1, false) &&
+                          !Internal::make_form_data<dim>(
+                             view, cellwise, true, true, true)
+                             .continuous);
                 }
             }
           else
             check(name + ": not packed", !data.packed_facets);
           const OneSidedForm<dim> general(form, false);
           check(name + ": general form",
-                tabulate(view, general, all, true) ==
-                  tabulate(view, general, 1, false));
+                tabulate(view, dofs, general, all, true) ==
+                  tabulate(view, dofs, general, 1, false));
         }
     }
 

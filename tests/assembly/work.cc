@@ -78,16 +78,17 @@ count(const unsigned int degree, const bool simplices)
   handler.agglomerate(Agglomeration::by_id<dim>(ids));
   handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree));
   const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+  const PolytopicDoFs      &dofs = handler.polytopic_dofs();
 
   AdvectionDiffusionReaction<dim> form;
   form.set_diffusion(1.);
-  const AssemblyWork constant = assembly_work(mesh, form);
+  const AssemblyWork constant = assembly_work(mesh, dofs, form);
   Tensor<1, dim>     b;
   b[0] = 1.;
   form.set_advection(b);
   form.set_diffusion(std::make_shared<Functions::ConstantFunction<dim>>(1., 1));
   form.set_coefficient_order(0);
-  const AssemblyWork variable = assembly_work(mesh, form);
+  const AssemblyWork variable = assembly_work(mesh, dofs, form);
 
   deallog << (simplices ? "simplices" : "boxes") << ", p = " << degree << ", "
           << dim << "-D" << std::endl;
@@ -127,7 +128,8 @@ count(const unsigned int degree, const bool simplices)
     constant.subcell_bytes + constant.facet_bytes + constant.structure_bytes;
   deallog << "mesh: "
           << (mesh_bytes > 8. * dim * tria.n_vertices() &&
-                  mesh_bytes < mesh.memory_consumption() + 100.
+                  mesh_bytes <
+                    mesh.memory_consumption() + dofs.memory_consumption() + 100.
                 ? "ok"
                 : "wrong")
           << std::endl;

@@ -65,7 +65,7 @@ namespace
   {
     const auto host = assemble(handler, form, Tessella::Backend::host),
                cuda = assemble(handler, form, Tessella::Backend::cuda);
-    compare_systems(name, handler.polytopic_mesh(), *host, *cuda);
+    compare_systems(name, handler.polytopic_dofs(), *host, *cuda);
   }
 
 

@@ -141,6 +141,7 @@ namespace
   template <int dim>
   bool
   is_part(const Tessella::PolytopicMesh<dim>      &whole,
+          const Tessella::PolytopicDoFs           &whole_space,
           const Tessella::BlockSparsity           &blocks,
           const Tessella::internal::MeshPart<dim> &part)
   {
@@ -151,8 +152,8 @@ namespace
       {
         const unsigned int k   = part.polytope[l];
         const bool         own = k >= part.begin && k < part.end;
-        good                   = good && mesh.degree[l] == whole.degree[k] &&
-               mesh.n_basis[l] == whole.n_basis[k] &&
+        good = good && part.dofs.degree[l] == whole_space.degree[k] &&
+               part.dofs.n_basis[l] == whole_space.n_basis[k] &&
                std::equal(&mesh.box[2 * dim * l],
                           &mesh.box[2 * dim * l] + 2 * dim,
                           &whole.box[2 * dim * k]);
@@ -260,17 +261,20 @@ namespace
         handler.agglomerate(make_strategy<dim>("steps"));
         handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(2));
         handler.tabulate(0);
-        const auto        &mesh   = handler.polytopic_mesh();
-        const auto         blocks = Tessella::BlockSparsity::from_mesh(mesh);
-        const unsigned int n      = mesh.n_polytopes();
+        const auto &mesh     = handler.polytopic_mesh();
+        const auto &dofs     = handler.polytopic_dofs();
+        const auto  blocks   = Tessella::BlockSparsity::from_mesh(mesh, dofs);
+        const unsigned int n = mesh.n_polytopes();
         for (const unsigned int size : {1u, 2u, n / 2 + 1, n})
           for (unsigned int begin = 0; begin < n; begin += size)
-            verify("parts of " + name,
-                   is_part(mesh,
-                           blocks,
-                           Tessella::internal::MeshPart<dim>(
-                             mesh, blocks, begin, std::min(begin + size, n))),
-                   std::to_string(begin));
+            verify(
+              "parts of " + name,
+              is_part(mesh,
+                      dofs,
+                      blocks,
+                      Tessella::internal::MeshPart<dim>(
+                        mesh, dofs, blocks, begin, std::min(begin + size, n))),
+              std::to_string(begin));
       }
   }
 

@@ -87,7 +87,7 @@ namespace
     double result = 0.;
     for (unsigned int k = 0; k < cases.handler.n_polytopes(); ++k)
       {
-        const auto &offset  = cases.handler.polytopic_mesh().dof_offset;
+        const auto &offset  = cases.handler.polytopic_dofs().dof_offset;
         double      largest = 0., difference = 0.;
         for (auto i = offset[k]; i < offset[k + 1]; ++i)
           for (auto a = one.matrix.begin(i), b = two.matrix.begin(i);

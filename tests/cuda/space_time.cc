@@ -98,7 +98,7 @@ namespace
           const System<dim>                  &first,
           const System<dim>                  &second)
   {
-    const auto &offset = slab.polytopic_mesh().dof_offset;
+    const auto &offset = slab.polytopic_dofs().dof_offset;
     double      worst = 0., worst_rhs = 0.;
     for (unsigned int e = 0; e < slab.n_polytopes(); ++e)
       {

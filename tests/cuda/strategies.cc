@@ -128,9 +128,9 @@ namespace
         const auto first = assemble(handler, form, Backend::cuda, strategy),
                    second =
                      assemble(handler, form, Backend::cuda, strategy, 0, true);
-        compare_systems(text, handler.polytopic_mesh(), *host, *first);
+        compare_systems(text, handler.polytopic_dofs(), *host, *first);
         compare_systems(text + " again",
-                        handler.polytopic_mesh(),
+                        handler.polytopic_dofs(),
                         *host,
                         *second);
         const bool sorted = strategy == AssemblyStrategy::coordinate_sort;
@@ -143,7 +143,7 @@ namespace
           handler, form, Backend::cuda, strategy, first->memory * 3 / 4);
         verify(text + " in parts", piecewise->n_parts > 1);
         compare_systems(text + " in parts",
-                        handler.polytopic_mesh(),
+                        handler.polytopic_dofs(),
                         *host,
                         *piecewise);
         if (sorted)
@@ -329,7 +329,7 @@ namespace
             [&]() { assemble(handler, form, Backend::cuda, strategy, 1000); }),
           "raise AdditionalData::device_memory");
         compare_systems("after an error",
-                        handler.polytopic_mesh(),
+                        handler.polytopic_dofs(),
                         *assemble(handler, form, Backend::host),
                         *assemble(handler, form, Backend::cuda, strategy));
       }

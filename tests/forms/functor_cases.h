@@ -147,6 +147,7 @@ struct FunctorCases
 
     // Constant on every polytope, so that it jumps on all interfaces.
     const auto &mesh = handler.polytopic_mesh();
+    const auto &dofs = handler.polytopic_dofs();
     piecewise.reinit(handler.n_dofs());
     values.reinit(triangulation->n_active_cells());
     for (unsigned int k = 0; k < n_polytopes; ++k)
@@ -155,7 +156,7 @@ struct FunctorCases
         double       volume = 1.;
         for (int d = 0; d < dim; ++d)
           volume *= mesh.box[2 * dim * k + dim + d] - mesh.box[2 * dim * k + d];
-        piecewise(mesh.dof_offset[k]) = u * std::sqrt(volume);
+        piecewise(dofs.dof_offset[k]) = u * std::sqrt(volume);
         for (unsigned int s = mesh.subcell_offset[k];
              s < mesh.subcell_offset[k + 1];
              ++s)
@@ -459,17 +460,17 @@ struct HybridSystem
     a -= other.u;
     result = std::max(result, L2_norm(a) / L2_norm(u));
     // The components of q are consecutive on each polytope.
-    const auto &mesh = handler.polytopic_mesh();
+    const auto &dofs = handler.polytopic_dofs();
     double      sum = 0., squares = 0.;
     for (unsigned int d = 0; d < dim; ++d)
       {
         Vector<double> b(u.size());
-        for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
-          for (unsigned int i = 0; i < mesh.n_basis[k]; ++i)
+        for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+          for (unsigned int i = 0; i < dofs.n_basis[k]; ++i)
             {
-              const std::size_t to   = mesh.dof_offset[k] + i,
-                                from = dim * mesh.dof_offset[k] +
-                                       d * mesh.n_basis[k] + i;
+              const std::size_t to   = dofs.dof_offset[k] + i,
+                                from = dim * dofs.dof_offset[k] +
+                                       d * dofs.n_basis[k] + i;
               b(to) = q(from);
               a(to) = q(from) - other.q(from);
             }

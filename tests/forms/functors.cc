@@ -66,14 +66,15 @@ namespace
     // ---- a smooth field; the space does not contain u = x^2, but x
     Vector<double> u(cases.handler.n_dofs());
     const auto    &mesh = cases.handler.polytopic_mesh();
+    const auto    &dofs = cases.handler.polytopic_dofs();
     for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
       {
         const double *box    = &mesh.box[2 * dim * k];
         double        volume = 1.;
         for (int d = 0; d < dim; ++d)
           volume *= box[dim + d] - box[d];
-        u(mesh.dof_offset[k]) = 0.5 * (box[0] + box[dim]) * std::sqrt(volume);
-        u(mesh.dof_offset[k] + 1) =
+        u(dofs.dof_offset[k]) = 0.5 * (box[0] + box[dim]) * std::sqrt(volume);
+        u(dofs.dof_offset[k] + 1) =
           0.5 * (box[dim] - box[0]) / std::sqrt(3.) * std::sqrt(volume);
       }
     const Tessella::DiscreteField<dim> field(cases.handler, u);

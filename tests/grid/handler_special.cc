@@ -543,6 +543,21 @@ check_numbering()
   check(d + "memory",
         handler.memory_consumption() >
           handler.polytopic_mesh().memory_consumption());
+
+  // A new space leaves the geometry as it is.
+  const PolytopicMesh<dim>          &mesh   = handler.polytopic_mesh();
+  const PolytopicDoFs               &space  = handler.polytopic_dofs();
+  const std::array<std::uint64_t, 3> before = {
+    {mesh.revision, mesh.quadrature_revision, space.revision}};
+  handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
+  check(d + "revisions, new space",
+        before[0] != 0 && mesh.revision == before[0] &&
+          mesh.quadrature_revision == before[1] && space.revision != 0 &&
+          space.revision != before[2]);
+  handler.agglomerate(mixed_up<dim>(4));
+  check(d + "revisions, new mesh",
+        mesh.revision != 0 && mesh.revision != before[0] &&
+          space.revision == 0 && space.degree.empty());
 }
 
 // ---- the interface of deal.II's class
@@ -720,7 +735,8 @@ check_change()
   // Everything that depends on cells, polytopes and indices.
   const std::vector<std::pair<std::string, std::function<void()>>> uses = {
     {"flat view", [&]() { handler.polytopic_mesh(); }},
-    {"flat view to change", [&]() { handler.mutable_polytopic_mesh(); }},
+    {"space", [&]() { handler.polytopic_dofs(); }},
+    {"space to change", [&]() { handler.mutable_polytopic_dofs(); }},
     {"elements", [&]() { handler.distribute_dofs(fe); }},
     {"collection", [&]() { handler.distribute_dofs(collection); }},
     {"agglomerated dofs", [&]() { handler.distribute_agglomerated_dofs(fe); }},

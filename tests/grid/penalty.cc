@@ -42,10 +42,11 @@ by_centre(const std::function<unsigned int(const Point<dim> &)> &id)
 // Factor of the facet with this centre on the side of polytope k.
 template <int dim>
 double
-factor(const PolytopicMesh<dim> &mesh,
-       const Point<dim>         &centre,
-       const unsigned int        k)
+factor(const AgglomerationHandler<dim> &handler,
+       const Point<dim>                &centre,
+       const unsigned int               k)
 {
+  const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
   for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
     for (unsigned int f = mesh.facet_offset[i]; f < mesh.facet_offset[i + 1];
          ++f)
@@ -57,7 +58,7 @@ factor(const PolytopicMesh<dim> &mesh,
           for (unsigned int d = 0; d < dim; ++d)
             c[d] += mesh.facet_vertices[v * dim + d] / (end - begin);
         if (c.distance(centre) < 1e-10)
-          return mesh
+          return handler.polytopic_dofs()
             .penalty_factor[2 * f +
                             (mesh.interface_polytope[2 * i] == k ? 0 : 1)];
       }
@@ -65,14 +66,14 @@ factor(const PolytopicMesh<dim> &mesh,
 }
 
 template <int dim>
-const PolytopicMesh<dim> &
+const AgglomerationHandler<dim> &
 setup(AgglomerationHandler<dim> &handler,
       const unsigned int         p,
       const PenaltyFormula       formula = PenaltyFormula::simplex)
 {
   handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(p));
   compute_penalty_factors(handler, formula);
-  return handler.polytopic_mesh();
+  return handler;
 }
 
 void
@@ -112,11 +113,11 @@ known_values_2d()
     AgglomerationHandler<2> handler(squares);
     handler.agglomerate(
       by_centre<2>([](const Point<2> &x) { return x[1] < 1 ? 0u : 1u; }));
-    const PolytopicMesh<2> &mesh = setup(handler, 2);
-    check_close("bar, end", factor(mesh, Point<2>(0, 0.5), 0), 2., 1e-10);
-    check_close("bar, side", factor(mesh, Point<2>(1.5, 1), 0), 8., 1e-10);
+    setup(handler, 2);
+    check_close("bar, end", factor(handler, Point<2>(0, 0.5), 0), 2., 1e-10);
+    check_close("bar, side", factor(handler, Point<2>(1.5, 1), 0), 8., 1e-10);
     check_close("bar, beyond",
-                factor(mesh, Point<2>(1.5, 1), 1),
+                factor(handler, Point<2>(1.5, 1), 1),
                 4 * 2. / 3,
                 1e-10);
     check_close("bar, bounding box",
@@ -132,12 +133,15 @@ known_values_2d()
     AgglomerationHandler<2> handler(squares);
     handler.agglomerate(by_centre<2>(
       [](const Point<2> &x) { return x[0] > 2 && x[1] > 2 ? 1u : 0u; }));
-    const PolytopicMesh<2> &mesh = setup(handler, 1);
-    check_close("L, long side", factor(mesh, Point<2>(0.5, 0), 0), 0.5, 1e-10);
-    check_close("L, slanted", factor(mesh, Point<2>(2.5, 0), 0), 0.5, 1e-10);
-    check_close("L, notch", factor(mesh, Point<2>(2, 2.5), 0), 1., 1e-10);
+    setup(handler, 1);
+    check_close("L, long side",
+                factor(handler, Point<2>(0.5, 0), 0),
+                0.5,
+                1e-10);
+    check_close("L, slanted", factor(handler, Point<2>(2.5, 0), 0), 0.5, 1e-10);
+    check_close("L, notch", factor(handler, Point<2>(2, 2.5), 0), 1., 1e-10);
     check_close("L, inner square",
-                factor(mesh, Point<2>(2, 2.5), 1),
+                factor(handler, Point<2>(2, 2.5), 1),
                 1.,
                 1e-10);
   }
@@ -163,16 +167,16 @@ known_values_2d()
     handler.agglomerate(by_centre<2>([](const Point<2> &x) {
       return x[1] > 20 && x[1] < 21 && x[0] > 10 ? 1u : 0u;
     }));
-    const PolytopicMesh<2> &mesh = setup(handler, 1);
+    setup(handler, 1);
     check_close("wall, free side",
-                factor(mesh, Point<2>(4.5, 0), 0),
+                factor(handler, Point<2>(4.5, 0), 0),
                 2. / 40,
                 1e-10);
     // straight up 20; slanted, past the end of the wall, up to 40
-    const double before = factor(mesh, Point<2>(30.5, 0), 0);
+    const double before = factor(handler, Point<2>(30.5, 0), 0);
     check("wall, before it", before < 2. / 19.9 && before > 2. / 40.1);
     check_close("wall, along it",
-                factor(mesh, Point<2>(40, 10.5), 0),
+                factor(handler, Point<2>(40, 10.5), 0),
                 2. / 40,
                 1e-10);
   }
@@ -189,14 +193,14 @@ known_values_2d()
     AgglomerationHandler<2> handler(triangulation);
     handler.agglomerate(
       by_centre<2>([](const Point<2> &x) { return x[0] > 1 ? 1u : 0u; }));
-    const PolytopicMesh<2> &mesh   = setup(handler, 1);
-    const unsigned int      coarse = handler.polytope_of_cell()[0];
+    setup(handler, 1);
+    const unsigned int coarse = handler.polytope_of_cell()[0];
     check_close("hanging, coarse side",
-                factor(mesh, Point<2>(1, 0.25), coarse),
+                factor(handler, Point<2>(1, 0.25), coarse),
                 2.,
                 1e-10);
     check_close("hanging, fine side",
-                factor(mesh, Point<2>(1, 0.25), 1 - coarse),
+                factor(handler, Point<2>(1, 0.25), 1 - coarse),
                 2.,
                 1e-10);
   }
@@ -238,23 +242,29 @@ known_values_3d()
     AgglomerationHandler<3> handler(cubes);
     handler.agglomerate(by_centre<3>(
       [](const Point<3> &x) { return x[1] < 1 && x[2] < 1 ? 0u : 1u; }));
-    const PolytopicMesh<3> &mesh = setup(handler, 1);
+    setup(handler, 1);
     check_close("bar, end",
-                factor(mesh, Point<3>(0, 0.5, 0.5), 0),
+                factor(handler, Point<3>(0, 0.5, 0.5), 0),
                 0.75,
                 1e-10);
-    check_close("bar, side", factor(mesh, Point<3>(0.5, 1, 0.5), 0), 3., 1e-10);
+    check_close("bar, side",
+                factor(handler, Point<3>(0.5, 1, 0.5), 0),
+                3.,
+                1e-10);
   }
   {
     AgglomerationHandler<3> handler(cubes);
     handler.agglomerate(by_centre<3>(
       [](const Point<3> &x) { return x[0] > 2 && x[1] > 2 ? 1u : 0u; }));
-    const PolytopicMesh<3> &mesh = setup(handler, 1);
+    setup(handler, 1);
     check_close("L, slanted",
-                factor(mesh, Point<3>(2.5, 0, 1.5), 0),
+                factor(handler, Point<3>(2.5, 0, 1.5), 0),
                 0.75,
                 1e-10);
-    check_close("L, notch", factor(mesh, Point<3>(2, 2.5, 0.5), 0), 1.5, 1e-10);
+    check_close("L, notch",
+                factor(handler, Point<3>(2, 2.5, 0.5), 0),
+                1.5,
+                1e-10);
   }
   {
     Triangulation<3> tetrahedra;
@@ -298,7 +308,7 @@ random_polytopes(const unsigned int n_cells,
     return nearest;
   }));
   const unsigned int        p    = 6; // large bound for coverable ones
-  const PolytopicMesh<dim> &mesh = setup(handler, p);
+  const PolytopicMesh<dim> &mesh = setup(handler, p).polytopic_mesh();
 
   std::vector<unsigned int> polytope_at(std::pow(n_cells, dim) + 0.5);
   const auto                place = [&](const Point<dim> &x) {
@@ -322,7 +332,8 @@ random_polytopes(const unsigned int n_cells,
           const unsigned int k = mesh.interface_polytope[2 * i + side];
           if (k == invalid_index)
             continue;
-          const double value = mesh.penalty_factor[2 * f + side];
+          const double value =
+            handler.polytopic_dofs().penalty_factor[2 * f + side];
           all_positive &= (value > 0 && value < 1e6);
           if (generator() % 23 != 0)
             continue;
@@ -413,10 +424,10 @@ periodic()
   AgglomerationHandler<2> handler(triangulation);
   handler.agglomerate(
     by_centre<2>([](const Point<2> &x) { return x[0] < 3 ? 0u : 1u; }));
-  const PolytopicMesh<2> &mesh = setup(handler, 1);
+  setup(handler, 1);
   // The periodic facets have the position of polytope 0, at x = 0.
-  check_close("left", factor(mesh, Point<2>(0, 0.5), 0), 2. / 3, 1e-10);
-  check_close("right", factor(mesh, Point<2>(0, 0.5), 1), 2., 1e-10);
+  check_close("left", factor(handler, Point<2>(0, 0.5), 0), 2. / 3, 1e-10);
+  check_close("right", factor(handler, Point<2>(0, 0.5), 1), 2., 1e-10);
 }
 
 void
@@ -430,23 +441,24 @@ threads_and_cache()
   for (const unsigned int n : {200, 1})
     {
       handler.agglomerate(Agglomeration::rtree_parts<3>(n));
-      std::vector<double> one = (MultithreadInfo::set_thread_limit(1),
-                                 setup(handler, 2).penalty_factor);
+      std::vector<double> one =
+        (MultithreadInfo::set_thread_limit(1),
+         setup(handler, 2).polytopic_dofs().penalty_factor);
       MultithreadInfo::set_thread_limit(2);
       check("same bits, " + std::to_string(n),
-            one == setup(handler, 2).penalty_factor);
+            one == setup(handler, 2).polytopic_dofs().penalty_factor);
       check("all positive",
             *std::min_element(one.begin(), one.end()) >= 0 &&
               *std::max_element(one.begin(), one.end()) < 1e5);
     }
-  handler.mutable_polytopic_mesh().penalty_factor[0] = -1;
+  handler.mutable_polytopic_dofs().penalty_factor[0] = -1;
   compute_penalty_factors(handler, PenaltyFormula::simplex);
-  check("cached", handler.polytopic_mesh().penalty_factor[0] == -1);
+  check("cached", handler.polytopic_dofs().penalty_factor[0] == -1);
   compute_penalty_factors(handler, PenaltyFormula::bounding_box);
-  check("another formula", handler.polytopic_mesh().penalty_factor[0] > 0);
-  handler.mutable_polytopic_mesh().penalty_factor[0] = -1;
+  check("another formula", handler.polytopic_dofs().penalty_factor[0] > 0);
+  handler.mutable_polytopic_dofs().penalty_factor[0] = -1;
   setup(handler, 3, PenaltyFormula::bounding_box);
-  check("another degree", handler.polytopic_mesh().penalty_factor[0] > 0);
+  check("another degree", handler.polytopic_dofs().penalty_factor[0] > 0);
 }
 
 int

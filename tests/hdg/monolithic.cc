@@ -21,11 +21,12 @@ template <int dim>
 struct Basis
 {
   Basis(const Tessella::PolytopicMesh<dim> &mesh,
+        const Tessella::PolytopicDoFs      &dofs,
         const unsigned int                  k,
         const bool                          tensor_product)
     : box(&mesh.box[2 * dim * k])
   {
-    const int p = mesh.degree[k];
+    const int p = dofs.degree[k];
     for (int grade = 0; grade <= p; ++grade)
       for (int i = grade; i >= 0; --i)
         for (int j = grade; j >= 0; --j)
@@ -195,6 +196,7 @@ difference(const Tessella::AgglomerationHandler<dim> &handler,
   constexpr unsigned int coefficient_order = 4;
   const auto             form = make_form(problem, give, coefficient_order);
   const auto            &mesh = handler.polytopic_mesh();
+  const auto            &dofs = handler.polytopic_dofs();
   const bool             tensor_product =
     handler.polynomial_space() == PolynomialSpaceType::tensor_product;
 
@@ -234,7 +236,7 @@ difference(const Tessella::AgglomerationHandler<dim> &handler,
   hdg.recover(form, trace, u, flux);
 
   // ---- the system without elimination
-  const unsigned int        n = mesh.dof_offset.back();
+  const unsigned int        n = dofs.dof_offset.back();
   std::vector<unsigned int> first(mesh.n_interfaces() + 1, 0);
   const auto                order = [&](const unsigned int p) {
     return 2 * p * (tensor_product ? dim : 1) + coefficient_order;
@@ -247,7 +249,7 @@ difference(const Tessella::AgglomerationHandler<dim> &handler,
       unsigned int p = 0;
       for (unsigned int side = 0; side < 2; ++side)
         if (mesh.interface_polytope[2 * i + side] != invalid_index)
-          p = std::max(p, mesh.degree[mesh.interface_polytope[2 * i + side]]);
+          p = std::max(p, dofs.degree[mesh.interface_polytope[2 * i + side]]);
       points[i].reinit(handler, i, 0, order(p));
       traces[i] = std::make_unique<ReferenceTraces<dim>>(
         points[i], p, tensor_product, options.trace == TraceSpaceType::facet);
@@ -260,8 +262,8 @@ difference(const Tessella::AgglomerationHandler<dim> &handler,
                          const unsigned int i,
                          const int          component /* -1: u */) {
     return component < 0
-                           ? mesh.dof_offset[k] + i
-                           : n + dim * mesh.dof_offset[k] + component * mesh.n_basis[k] + i;
+                           ? dofs.dof_offset[k] + i
+                           : n + dim * dofs.dof_offset[k] + component * dofs.n_basis[k] + i;
   };
   // A coefficient that is constant in the form is constant here, too.
   const bool constant =
@@ -272,10 +274,10 @@ difference(const Tessella::AgglomerationHandler<dim> &handler,
   std::vector<Basis<dim>> basis;
   for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
     {
-      basis.emplace_back(mesh, k, tensor_product);
+      basis.emplace_back(mesh, dofs, k, tensor_product);
       const Basis<dim>       &phi = basis.back();
       PolytopeQuadrature<dim> quadrature;
-      quadrature.reinit(handler, k, order(mesh.degree[k]));
+      quadrature.reinit(handler, k, order(dofs.degree[k]));
       for (unsigned int q = 0; q < quadrature.size(); ++q)
         {
           const Point<dim> x     = point<dim>(quadrature.x, q),
@@ -289,13 +291,13 @@ difference(const Tessella::AgglomerationHandler<dim> &handler,
           const Tensor<1, dim> beta =
             problem.b ? problem.b(y) : Tensor<1, dim>();
           const double c = problem.c ? problem.c(y) : 0.;
-          for (unsigned int i = 0; i < mesh.n_basis[k]; ++i)
+          for (unsigned int i = 0; i < dofs.n_basis[k]; ++i)
             {
               const double         vi = phi.value(i, x);
               const Tensor<1, dim> gi = phi.gradient(i, x);
               if (problem.f)
                 b(index(k, i, -1)) += w * problem.f(x) * vi;
-              for (unsigned int j = 0; j < mesh.n_basis[k]; ++j)
+              for (unsigned int j = 0; j < dofs.n_basis[k]; ++j)
                 {
                   const double         vj = phi.value(j, x);
                   const Tensor<1, dim> gj = phi.gradient(j, x);
@@ -341,10 +343,10 @@ difference(const Tessella::AgglomerationHandler<dim> &handler,
             const double bn =
               problem.b ? problem.b(coefficient_point(x)) * normal : 0.;
             const double upwind = std::max(bn, 0.);
-            for (unsigned int j = 0; j < mesh.n_basis[k]; ++j)
+            for (unsigned int j = 0; j < dofs.n_basis[k]; ++j)
               {
                 const double vj = phi.value(j, x);
-                for (unsigned int l = 0; l < mesh.n_basis[k]; ++l)
+                for (unsigned int l = 0; l < dofs.n_basis[k]; ++l)
                   {
                     const double vl = phi.value(l, x);
                     // - <q.n - tau u, v> + <max(b.n, 0) u, v>

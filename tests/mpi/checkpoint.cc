@@ -65,14 +65,14 @@ fill(AgglomerationHandler<dim> &handler,
   for (const auto &polytope : handler.polytope_iterators())
     indices.push_back(polytope.bounding_box().center()[1] < 0.4);
   handler.distribute_dofs(collection, indices);
-  const auto &mesh = handler.polytopic_mesh();
+  const auto &dofs = handler.polytopic_dofs();
   for (unsigned int v = 0; v < u.size(); ++v)
     {
       u[v].reinit(handler.locally_owned_dofs(), handler.get_communicator());
       for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
-        for (auto i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1]; ++i)
+        for (auto i = dofs.dof_offset[k]; i < dofs.dof_offset[k + 1]; ++i)
           *(u[v].begin() + i) =
-            std::sin(1. + v + i - mesh.dof_offset[k] +
+            std::sin(1. + v + i - dofs.dof_offset[k] +
                      100. * handler.bounding_box(k).center().norm());
     }
 }

@@ -83,6 +83,7 @@ digest_of_polytopes(const Tessella::AgglomerationHandler<dim> &handler,
                     const Values                              &values)
 {
   const auto   &mesh = handler.polytopic_mesh();
+  const auto   &dofs = handler.polytopic_dofs();
   std::uint64_t sum  = 0;
   for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
     {
@@ -92,7 +93,7 @@ digest_of_polytopes(const Tessella::AgglomerationHandler<dim> &handler,
           digest.add(std::uint64_t(i));
       for (int d = 0; d < 2 * dim; ++d)
         digest.add(mesh.box[2 * dim * k + d]);
-      digest.add(std::uint64_t(mesh.degree[k]));
+      digest.add(std::uint64_t(dofs.degree[k]));
       values(k, digest);
       sum += digest.state;
     }
@@ -105,10 +106,10 @@ std::uint64_t
 digest_of_vector(const Tessella::AgglomerationHandler<dim> &handler,
                  const VectorType                          &vector)
 {
-  const auto &mesh = handler.polytopic_mesh();
+  const auto &dofs = handler.polytopic_dofs();
   return digest_of_polytopes(
     handler, [&](const unsigned int k, Digest &digest) {
-      for (auto i = mesh.dof_offset[k]; i < mesh.dof_offset[k + 1]; ++i)
+      for (auto i = dofs.dof_offset[k]; i < dofs.dof_offset[k + 1]; ++i)
         digest.add(*(vector.begin() + i));
     });
 }

@@ -110,7 +110,6 @@ formula()
   ErrorEstimator::residual(handler, form, sigma, u, eta);
   ErrorEstimator::jumps(handler, form, sigma, u, jumps);
 
-  const auto         &mesh = handler.polytopic_mesh();
   Vector<double>      expected(eta.size()), expected_jumps(eta.size());
   PolytopeValues<dim> values(
     handler, 4, update_values | update_hessians | update_JxW_values);
@@ -149,8 +148,10 @@ formula()
                 j             = .5 * s * jump[q] * jump[q];
                 double factor = 0.;
                 for (unsigned int side = 0; side < 2; ++side)
-                  factor = std::max(
-                    factor, mesh.penalty_factor[2 * interface.facet(q) + side]);
+                  factor =
+                    std::max(factor,
+                             handler.polytopic_dofs()
+                               .penalty_factor[2 * interface.facet(q) + side]);
                 // h = dim p^2 / factor
                 const double h = dim * p * p / factor;
                 flux           = .5 * h / (2. * p) *

@@ -131,7 +131,7 @@ solve(const Triangulation<dim>                &triangulation,
   result.post = digest_of_vector(finer, post);
   result.q =
     digest_of_polytopes(handler, [&](const unsigned int k, Digest &digest) {
-      const auto &offset = handler.polytopic_mesh().dof_offset;
+      const auto &offset = handler.polytopic_dofs().dof_offset;
       for (auto i = dim * offset[k]; i < dim * offset[k + 1]; ++i)
         digest.add(*(q.begin() + i));
     });

@@ -47,6 +47,7 @@ assemble(const Triangulation<dim>           &triangulation,
   handler.agglomerate(strategy);
   distribute_degrees(handler, hp);
   const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+  const PolytopicDoFs      &dofs = handler.polytopic_dofs();
 
   typename PolytopicAssembler<dim>::AdditionalData data;
   data.backend = backend;
@@ -74,7 +75,7 @@ assemble(const Triangulation<dim>           &triangulation,
   handler.exchange_polytope_values(names, 1);
   std::map<types::global_dof_index, std::pair<double, unsigned int>> dof_names;
   for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
-    for (unsigned int i = 0; i < mesh.n_basis[k]; ++i)
+    for (unsigned int i = 0; i < dofs.n_basis[k]; ++i)
       dof_names[handler.first_dof(k) + i] = {names[k], i};
 
   Result        result  = {0, 0, 0., handler.n_global_polytopes(), 0};

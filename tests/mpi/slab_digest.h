@@ -23,6 +23,7 @@ slab_digests(const Tessella::AgglomerationHandler<dim>    &handler,
              const MPI_Comm                                comm)
 {
   const auto         &mesh = slab.polytopic_mesh();
+  const auto         &dofs = slab.polytopic_dofs();
   std::vector<double> names(handler.polytopic_mesh().n_polytopes());
   for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
     names[k] = static_cast<double>(name(handler, k) >> 12);
@@ -31,7 +32,7 @@ slab_digests(const Tessella::AgglomerationHandler<dim>    &handler,
   for (unsigned int e = 0; e < mesh.n_polytopes(); ++e)
     {
       const unsigned int k = slab.polytope_of_element(e);
-      for (unsigned int i = 0; i < mesh.n_basis[e]; ++i)
+      for (unsigned int i = 0; i < dofs.n_basis[e]; ++i)
         dof_names[slab.first_dof(e) + i] = {
           {names[k], double(e - slab.first_element(k)), double(i)}};
     }

@@ -74,7 +74,7 @@ integral(const AgglomerationHandler<dim>     &handler,
   for (const auto &polytope : handler.polytope_iterators())
     {
       values.reinit(polytope);
-      const auto first = handler.polytopic_mesh().dof_offset[polytope.index()];
+      const auto first = handler.polytopic_dofs().dof_offset[polytope.index()];
       for (const unsigned int q : values.quadrature_point_indices())
         for (unsigned int i = 0; i < polytope.n_dofs(); ++i)
           for (unsigned int c = 0; c < handler.n_components(); ++c)

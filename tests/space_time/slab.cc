@@ -19,10 +19,14 @@ public:
   {
     using namespace Tessella;
     slab.fill_penalty_factors(PenaltyFormula::simplex);
-    const PolytopicMesh<3> &from = slab.polytopic_mesh();
-    mesh                         = from;
-    mesh.prismatic               = false;
-    mesh.revision                = 0;
+    const PolytopicMesh<3> &from   = slab.polytopic_mesh();
+    mesh                           = from;
+    mesh.prismatic                 = false;
+    mesh.revision                  = 0;
+    const PolytopicDoFs &from_dofs = slab.polytopic_dofs();
+    dofs                           = from_dofs;
+    dofs.revision                  = 0;
+    dofs.penalty_revision          = 0;
     mesh.subcell_type.clear();
     mesh.subcell_vertex_offset.assign(1, 0);
     mesh.subcell_vertices.clear();
@@ -66,7 +70,7 @@ public:
     mesh.facet_normal.clear();
     mesh.facet_measure.clear();
     mesh.facet_subcell.clear();
-    mesh.penalty_factor.clear();
+    dofs.penalty_factor.clear();
     for (unsigned int i = 0; i < from.n_interfaces(); ++i)
       {
         for (unsigned int f = from.facet_offset[i];
@@ -96,8 +100,8 @@ public:
                     const unsigned int s = from.facet_subcell[2 * f + side];
                     mesh.facet_subcell.push_back(s == invalid_index ? s
                                                                     : 3 * s);
-                    mesh.penalty_factor.push_back(
-                      from.penalty_factor[2 * f + side]);
+                    dofs.penalty_factor.push_back(
+                      from_dofs.penalty_factor[2 * f + side]);
                   }
               }
           }
@@ -109,6 +113,11 @@ public:
   polytopic_mesh() const override
   {
     return mesh;
+  }
+  const Tessella::PolytopicDoFs &
+  polytopic_dofs() const override
+  {
+    return dofs;
   }
   PolynomialSpaceType
   polynomial_space() const override
@@ -160,6 +169,7 @@ public:
 private:
   const Tessella::SpaceTimeSlab<2> &slab;
   Tessella::PolytopicMesh<3>        mesh;
+  Tessella::PolytopicDoFs           dofs;
 };
 
 void

@@ -62,10 +62,12 @@ namespace Tessella
    * host's results up to rounding.
    *
    * Mesh, structure, quadrature and penalty are kept on host and device as long
-   * as PolytopicMesh::revision and its companions stay the same: repeated
-   * assembly then has no serial work that grows with the mesh. Quadrature rules
-   * and the data that depend on them are kept for one coefficient order; if
-   * forms of different orders alternate, use one assembler for each order.
+   * as the revisions in PolytopicMesh and PolytopicDoFs stay the same: repeated
+   * assembly then has no serial work that grows with the mesh. After
+   * distribute_dofs() on the same mesh, its copy on the device is kept.
+   * Quadrature rules and the data that depend on them are kept for one
+   * coefficient order; if forms of different orders alternate, use one
+   * assembler for each order.
    *
    * Variable coefficients and boundary data are evaluated on the device, at the
    * points of a chunk just before the kernels that use them, if the form has

@@ -573,6 +573,10 @@ namespace Tessella
     const PolytopicMesh<dim> &
     polytopic_mesh() const override;
 
+    /// Degrees and numbering of degrees of freedom on the flat view.
+    const PolytopicDoFs &
+    polytopic_dofs() const override;
+
     /// Number of active cells whose geometry the mapping bends and which are
     /// therefore tabulated. Only cells in the flat view of this process count.
     unsigned int
@@ -609,7 +613,7 @@ namespace Tessella
     void
     fill_penalty_factors(const PenaltyFormula formula) const override;
 
-    /// Internal: state of the flat view's penalty factors, set by
+    /// Internal: state of the penalty factors, set by
     /// compute_penalty_factors() when it has computed them for the present
     /// degrees.
     mutable int penalty_state = -1;
@@ -625,7 +629,7 @@ namespace Tessella
                              const unsigned int   n_components) const;
 
     /// The same for values per degree of freedom of the flat view, owned ones
-    /// first (PolytopicMesh::dof_offset).
+    /// first (PolytopicDoFs::dof_offset).
     void
     exchange_dof_values(std::vector<double> &values) const;
 
@@ -636,10 +640,9 @@ namespace Tessella
     void
     exchange_facet_values(std::vector<std::uint64_t> &values) const;
 
-    /// Internal: access for functions that fill derived arrays of the flat
-    /// view, such as penalty factors.
-    PolytopicMesh<dim> &
-    mutable_polytopic_mesh() const;
+    /// Internal: access for compute_penalty_factors().
+    PolytopicDoFs &
+    mutable_polytopic_dofs() const;
 
   private:
     /// Builds polytopes from the ids of a strategy. Collective.
@@ -664,6 +667,10 @@ namespace Tessella
     /// Finds the types of all cells and facets of all processes.
     void
     reduce_types();
+    /// Gives the complete flat view a new revision; until then, that of a new
+    /// agglomeration is 0.
+    void
+    renew_mesh_revision();
     /// Numbers the degrees of freedom of elements with the given degrees and
     /// numbers of functions. Collective.
     void
@@ -711,9 +718,9 @@ namespace Tessella
     std::vector<std::vector<unsigned int>>         pending_agglomerates;
     std::unique_ptr<dealii::hp::FECollection<dim>> fe_collection;
     std::vector<unsigned int>                      fe_indices;
-    unsigned int                                   present_n_components = 1;
     PolynomialSpaceType        space = PolynomialSpaceType::total_degree;
     mutable PolytopicMesh<dim> mesh;
+    mutable PolytopicDoFs      dofs;
     mutable int                tabulated_extra_order = -1;
     /// Facets to tabulate, in increasing order.
     std::vector<internal::CurvedFacet> curved_facets;

@@ -38,8 +38,8 @@ namespace Tessella
   };
 
   /**
-   * Fills PolytopicMesh::penalty_factor of @p handler's flat view, once per
-   * formula and degrees; further calls return at once.
+   * Fills PolytopicDoFs::penalty_factor of @p handler, once per formula and
+   * degrees; further calls return at once.
    *
    * For facet F of polytope k with degree p (1 if p = 0) the factor of
    * PenaltyFormula::simplex is
@@ -85,12 +85,13 @@ namespace Tessella
   compute_penalty_factors(const AgglomerationHandler<dim> &handler,
                           const PenaltyFormula             formula);
 
-  /// The same for a flat view whose degrees are set. Results are computed anew
-  /// in every call.
+  /// The same for a space @p dofs on @p mesh whose degrees are set. Results are
+  /// computed anew in every call.
   template <int dim>
   void
-  compute_penalty_factors(PolytopicMesh<dim>  &mesh,
-                          const PenaltyFormula formula);
+  compute_penalty_factors(const PolytopicMesh<dim> &mesh,
+                          PolytopicDoFs            &dofs,
+                          const PenaltyFormula      formula);
 } // namespace Tessella
 
 #endif

@@ -12,8 +12,9 @@
 namespace Tessella
 {
   /**
-   * Polytopic mesh as plain arrays: the only connection between deal.II and the
-   * code that computes.
+   * Geometry of a polytopic mesh as plain arrays: the only connection between
+   * deal.II and the code that computes. Spaces of polynomials on it, of which
+   * there can be several, are described by PolytopicDoFs.
    *
    * AgglomerationHandler fills it once. All backends, the penalty,
    * quadrature-based post-processing and output of the polytopes read this
@@ -48,15 +49,13 @@ namespace Tessella
    * <b>Many processes.</b> Each process has a mesh of its own. It consists of
    * the polytopes that the process owns, numbered 0 .. n_owned_polytopes()-1,
    * followed by the ghost polytopes, their neighbours on other processes,
-   * grouped by process. Ghosts have bounding box, measure, degree and degrees
-   * of freedom, but only those sub-cells that touch an owned polytope, and no
-   * list of interfaces; facets between two ghosts are not stored. In this case,
-   * lower and higher ids in the paragraphs above mean the order of the
-   * polytopes' first cells, which does not depend on the partition. The same
-   * order determines the sides of interfaces and the order of neighbours, so
-   * that the rows of an owned polytope are the same to the last bit for any
-   * number of processes. dof_offset counts degrees of freedom on this process,
-   * owned ones first.
+   * grouped by process. Ghosts have bounding box and measure, but only those
+   * sub-cells that touch an owned polytope, and no list of interfaces; facets
+   * between two ghosts are not stored. In this case, lower and higher ids in
+   * the paragraphs above mean the order of the polytopes' first cells, which
+   * does not depend on the partition. The same order determines the sides of
+   * interfaces and the order of neighbours, so that the rows of an owned
+   * polytope are the same to the last bit for any number of processes.
    *
    * <b>Cost.</b> 8 bytes per coordinate: about 100 bytes for a triangle, 250
    * for a hexahedron, 70 to 150 for a facet.
@@ -80,14 +79,6 @@ namespace Tessella
     std::vector<double> box;
     /// Volume (area) of each polytope.
     std::vector<double> measure;
-    /// Polynomial degree of each polytope; set by
-    /// AgglomerationHandler::distribute_dofs().
-    std::vector<unsigned int> degree;
-    /// Number of scalar basis functions of each polytope.
-    std::vector<unsigned int> n_basis;
-    /// First degree of freedom of each polytope, and the total number at the
-    /// end (n_polytopes + 1 entries).
-    std::vector<std::uint64_t> dof_offset;
     /// Sub-cells of polytope k are subcell_offset[k] .. subcell_offset[k+1].
     std::vector<unsigned int> subcell_offset;
     /// Entries of polytope k in polytope_interface are
@@ -138,13 +129,6 @@ namespace Tessella
     /// Sub-cells on side 0 and 1 (entries 2*f, 2*f + 1); invalid_index where
     /// none exists.
     std::vector<unsigned int> facet_subcell;
-    /**
-     * Geometric factor of the penalty per facet and side (entries 2*f, 2*f + 1;
-     * 0 where there is no polytope), filled by compute_penalty_factors(). The
-     * penalty on a facet is constant * max over sides of (factor * a-bar of
-     * that side).
-     */
-    std::vector<double> penalty_factor;
 
     // ---- tabulated quadrature of curved sub-cells and facets; all other
     // sub-cells and facets have empty ranges
@@ -170,32 +154,22 @@ namespace Tessella
       unsigned int subcell_types = 0, facet_types = 0;
       /// Whether all sub-cells are boxes with faces normal to the axes.
       bool aligned = false;
-      /// Whether all polytopes have total-degree, not tensor-product spaces.
-      bool         total_degree = true;
-      unsigned int max_degree = 0, max_basis = 0, min_basis = 0;
     };
     Whole whole;
 
     // ---- revisions
     /**
-     * Revision numbers that stand for the contents of the arrays. Derived data
-     * (structure, copies on a device, penalties) can be kept while they stay
-     * the same: two different contents in a process never have the same number.
-     * AgglomerationHandler renews them. 0 means unknown, and then nothing may
-     * be kept. Other code that changes arrays must renew them with
-     * new_revision().
+     * Revision numbers that stand for the contents of the arrays, see
+     * new_revision(). AgglomerationHandler renews them with a new
+     * agglomeration; a new space on the mesh leaves them as they are, unless it
+     * drops tabulated quadrature. Data that depend on degrees or on degrees of
+     * freedom depend on PolytopicDoFs::revision, too (see SpaceRevision).
      */
-    /// Revision of all arrays except those of the following two.
+    /// Revision of all arrays except those of the tabulated quadrature.
     std::uint64_t revision = 0;
-    /// Revision of the tabulated quadrature.
+    /// Revision of the tabulated quadrature, whose order depends on the degrees
+    /// of a space.
     std::uint64_t quadrature_revision = 0;
-    /// Revision of penalty_factor.
-    std::uint64_t penalty_revision = 0;
-
-    /// Returns a revision number that is not in use yet, by counting up.
-    /// Thread-safe.
-    static std::uint64_t
-    new_revision();
 
     unsigned int
     n_polytopes() const

@@ -6,6 +6,7 @@
 #include <deal.II/base/types.h>
 
 #include <tessella/base/compatibility.h>
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/portable/legendre.h>
 
@@ -32,6 +33,10 @@ namespace Tessella
     /// Flat view of the mesh.
     virtual const PolytopicMesh<dim> &
     polytopic_mesh() const = 0;
+
+    /// Degrees and numbering of degrees of freedom on the flat view.
+    virtual const PolytopicDoFs &
+    polytopic_dofs() const = 0;
 
     virtual PolynomialSpaceType
     polynomial_space() const = 0;
@@ -60,7 +65,7 @@ namespace Tessella
     first_dof(const unsigned int polytope) const
     {
       return static_cast<dealii::types::global_dof_index>(
-        polytopic_mesh().dof_offset[polytope]);
+        polytopic_dofs().dof_offset[polytope]);
     }
 
     /// Exchange of values per facet and side between processes, see
@@ -88,7 +93,7 @@ namespace Tessella
     virtual void
     tabulate(const unsigned int extra_order) const = 0;
 
-    /// Makes sure that the flat view has the penalty factors of @p formula.
+    /// Makes sure that polytopic_dofs() has the penalty factors of @p formula.
     /// Logically const; not thread safe.
     virtual void
     fill_penalty_factors(const PenaltyFormula formula) const = 0;

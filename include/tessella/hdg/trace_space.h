@@ -2,6 +2,7 @@
 #ifndef tessella_hdg_trace_space_h
 #define tessella_hdg_trace_space_h
 
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <cstdint>
@@ -81,13 +82,14 @@ namespace Tessella
     std::vector<double>        coefficients;
 
     /**
-     * Computes bases for the polytopes' present degrees, less @p reduction.
+     * Computes bases for the degrees of @p dofs, less @p reduction.
      * @p order[p] is the order of quadrature for degree p, at least 2 (the
      * degree in space); tabulated facets have their own points. Uses threads;
      * the result does not depend on their number.
      */
     void
     reinit(const PolytopicMesh<dim>        &mesh,
+           const PolytopicDoFs             &dofs,
            const TraceSpaceType             type,
            const bool                       tensor_product,
            const std::vector<unsigned int> &order,

@@ -2,6 +2,7 @@
 #ifndef tessella_lac_block_sparsity_h
 #define tessella_lac_block_sparsity_h
 
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <cstddef>
@@ -36,10 +37,10 @@ namespace Tessella
     /// First value of each block row, and the number of values at the end.
     std::vector<std::uint64_t> value_offset;
 
-    /// Sparsity of a flat view with degrees of freedom.
+    /// Sparsity of a space on a flat view.
     template <int dim>
     static BlockSparsity
-    from_mesh(const PolytopicMesh<dim> &mesh);
+    from_mesh(const PolytopicMesh<dim> &mesh, const PolytopicDoFs &dofs);
 
     /// Result of find_block() for a block that does not exist.
     static constexpr std::uint64_t no_block = ~std::uint64_t(0);

@@ -211,6 +211,8 @@ namespace Tessella
     // ---- for assembly
     const PolytopicMesh<dim + 1> &
     polytopic_mesh() const override;
+    const PolytopicDoFs &
+    polytopic_dofs() const override;
     PolynomialSpaceType
     polynomial_space() const override;
     MPI_Comm
