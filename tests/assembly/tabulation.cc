@@ -6,7 +6,6 @@
 // of the diffusion are kept from the computation of the penalty.
 
 #include "../../applications/assembly_throughput/tabulation_cost.cc"
-
 #include "../../source/backends/cuda_tabulation.h"
 #include "../../source/backends/host_assembly.h"
 #include "../../source/backends/host_dispatch.h"
