@@ -327,7 +327,7 @@ namespace Tessella
         VectorType                                 solution;
       };
 
-      /// What is known about the solution of a step.
+      /// Solver, error estimate and errors of a step.
       struct StepReport
       {
         unsigned int n_iterations   = 0;

@@ -279,7 +279,8 @@ namespace Tessella
         }
       };
 
-      /// What names a row of the tables.
+      /// Level, degree and number of polytopes, with which a row of each table
+      /// begins.
       struct Case
       {
         unsigned int  level, degree;

@@ -144,7 +144,7 @@ namespace Tessella
 
       /// Common stem of the names of all files, without folder and suffix.
       std::string name;
-      /// What is written.
+      /// Whether each kind of output is written.
       bool write_text = true, write_csv = true, write_latex = true,
            write_solution = true, write_polytopes = true, write_svg = true;
       bool print_times = true;

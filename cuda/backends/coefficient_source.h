@@ -11,7 +11,8 @@
 #include "device_evaluation.h"
 #include "point_numbers.h"
 
-// Where the tables of coefficients of a chunk come from.
+// Sources of the tables of coefficients: constants, evaluation on the device,
+// or tables from the host.
 
 namespace Tessella
 {
@@ -38,7 +39,7 @@ namespace Tessella
       public:
         using Pipeline = Workspace::Implementation;
 
-        /// What all sources work with.
+        /// Data of an assembly that every source reads.
         struct Context
         {
           const FormData<dim>     &form;

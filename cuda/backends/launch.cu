@@ -15,7 +15,8 @@ namespace Tessella
     {
       namespace
       {
-        // With groups of three points, fewer slots of a warp stay empty.
+        // Number of points in each group on facets: 3 if no rule then needs
+        // more groups than with 4, and 4 otherwise.
         unsigned int
         choose_facet_step(const MeshProperties &mesh, const RuleTables &rules)
         {

@@ -126,7 +126,8 @@ namespace Tessella
         void
         make_rhs_units(const std::vector<unsigned int> &rows, UnitList &list);
 
-        /// What the stages of launch() share.
+        /// Arguments of launch() and properties of the kernels that its stages
+        /// share.
         struct Launch
         {
           const Chunk       &chunk;

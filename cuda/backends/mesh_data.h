@@ -15,9 +15,10 @@ namespace Tessella
     namespace Device
     {
       /**
-       * What the evaluation of coefficients reads of a mesh and its quadrature,
-       * from the data of the kernels. The structures differ because the former
-       * is part of an installed header that is also compiled at run time.
+       * Data of a mesh and its quadrature that the evaluation of coefficients
+       * reads, copied from the data of the kernels. The structures differ
+       * because the former is part of an installed header that is also compiled
+       * at run time.
        *
        * Sub-cells and degrees of freedom are those of the mesh itself, and
        * facet_material, which no mesh has, is null.

@@ -11,7 +11,7 @@
 #include "chunk_planner.h"
 #include "data.h"
 
-// Where the results of a chunk go.
+// Transfer of the results of a chunk to their target.
 
 namespace Tessella
 {

@@ -34,7 +34,7 @@ namespace Tessella
 
 
 
-      /// What the integrals over the facets of an interface start from. P: data
+      /// Data that all integrals over the facets of an interface need. P: data
       /// of all kernels; base: begin of the workspace; e: entry of
       /// polytope_interface; k: its polytope; g and t: lane / 4 and lane % 4.
       template <int dim>

@@ -15,7 +15,7 @@ namespace Tessella
   {
     namespace Device
     {
-      /// What does not depend on a problem, in device memory: mesh, rules,
+      /// Data in device memory that do not depend on a problem: mesh, rules,
       /// tables of functions, and the plan.
       template <int dim>
       class HDGUpload

@@ -864,7 +864,8 @@ namespace Tessella
           std::vector<bool> at_boundary;
           /// Result of make_batches().
           std::vector<bool> in_batch;
-          /// By interior and boundary rows, and by type; see the member units.
+          /// First index: interior or boundary rows. Second index: type, as in
+          /// the member units.
           std::vector<RowUnit>      units[2][3], single_rows;
           std::vector<unsigned int> columns, boundary_columns, boundary_places;
 

@@ -18,7 +18,7 @@ namespace Tessella
   namespace internal
   {
     /**
-     * What the host prepares for a form before any block row is computed:
+     * Data of a form that the host prepares before it computes block rows:
      * quadrature rules and sigma of each facet. Results are kept until the
      * mesh, the space, the order of the quadrature, the diffusion or the
      * penalty changes.

@@ -119,15 +119,15 @@ namespace Tessella
 
       if (target.host_rhs != nullptr && !rhs.empty())
         std::copy(rhs.begin(), rhs.end(), target.host_rhs);
-      device_call([&] {
-        if (target.device_values != nullptr)
+      if (target.device_values != nullptr)
+        device_call([&] {
           Device::upload(target.device_values, values.data(), n_values);
-        if (target.device_rhs != nullptr)
-          {
-            const std::vector<Number> rounded(rhs.begin(), rhs.end());
-            Device::upload(target.device_rhs, rounded.data(), n_rows);
-          }
-      });
+        });
+      if (target.device_rhs != nullptr)
+        device_call([&] {
+          const std::vector<Number> rounded(rhs.begin(), rhs.end());
+          Device::upload(target.device_rhs, rounded.data(), n_rows);
+        });
     }
 
 

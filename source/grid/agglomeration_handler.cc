@@ -33,8 +33,8 @@ namespace Tessella
 {
   namespace
   {
-    // What the numbering of degrees of freedom needs to know about a collection
-    // of elements.
+    // Properties of a collection of elements that the numbering of degrees of
+    // freedom needs.
     struct CollectionFacts
     {
       std::vector<unsigned int> degrees, n_functions; // per element

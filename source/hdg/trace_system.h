@@ -50,8 +50,8 @@ namespace Tessella
     };
 
     /**
-     * What class HDG and its backends share: trace spaces, numbering, parts of
-     * the domain without a fixed constant, and the report.
+     * Data that class HDG and its backends share: trace spaces, numbering,
+     * parts of the domain without a fixed constant, and the report.
      */
     template <int dim>
     class TraceSystem

@@ -30,16 +30,16 @@
 #include "matrix_structure.h"
 #include "store_block_row.h"
 
-// What assembly needs to know about a class of matrices or vectors. A further
+// Properties of a class of matrices or vectors that assembly needs. A further
 // class is one more specialisation.
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Where the entries of a matrix or vector lie, in the order of
-    /// MatrixStructure: in one array of the host or of the device, or in an
-    /// order of their own, to which block rows are copied.
+    /// Storage of the entries of a matrix or vector: one array of the host or
+    /// of the device in the order of MatrixStructure, or an order of its own,
+    /// to which block rows are copied.
     enum class Storage
     {
       host,

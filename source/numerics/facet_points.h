@@ -70,7 +70,7 @@ namespace Tessella
                  FacetArrays<dim>(form.facet_structure())}
       {}
 
-      /// To be filled first: the points as seen from side 0.
+      /// Points as seen from side 0. They must be filled first.
       QuadratureBatch<dim> batch;
 
       /// Takes over the points of the batch for side @p side.
