@@ -69,6 +69,7 @@ command -v ninja >/dev/null || generator=(-G "Unix Makefiles")
 cmake -S "$root" -B "$folder/build" "${generator[@]}" \
   -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_EXPORT_COMPILE_COMMANDS=ON -DTESSELLA_PRECOMPILED_HEADERS=OFF \
+  -DTESSELLA_UNITY_BUILD=OFF \
   "${cmake_options[@]}" >"$folder/configure.log" 2>&1 || {
   cat "$folder/configure.log" >&2
   fail "the configuration failed: see CMake's message above."

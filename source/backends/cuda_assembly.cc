@@ -809,16 +809,16 @@ namespace Tessella
 
 
 
-#  define INSTANTIATE(dim)                              \
+#  define TESSELLA_INSTANTIATE(dim)                     \
     template class CUDAAssembly<dim>;                   \
     template Device::Times CUDAAssembly<dim>::assemble( \
       const Problem &, const AssemblyTarget<double> &); \
     template Device::Times CUDAAssembly<dim>::assemble( \
       const Problem &, const AssemblyTarget<float> &)
 
-    INSTANTIATE(2);
-    INSTANTIATE(3);
-    INSTANTIATE(4);
+    TESSELLA_INSTANTIATE(2);
+    TESSELLA_INSTANTIATE(3);
+    TESSELLA_INSTANTIATE(4);
 #  undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

@@ -261,8 +261,8 @@ namespace Tessella
     const UpdateFlags update_flags,
     const Mapping<dim> &,
     const Quadrature<dim> &quadrature,
-    internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim> &)
-    const
+    dealii::internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
+      &) const
   {
     auto data         = std::make_unique<typename FE_Poly<dim>::InternalData>();
     data->update_each = this->requires_update_flags(update_flags);
@@ -321,11 +321,10 @@ namespace Tessella
 
     template <int dim>
     void
-    scale_derivatives(
-      const double      factor,
-      const UpdateFlags flags,
-      internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
-        &output)
+    scale_derivatives(const double      factor,
+                      const UpdateFlags flags,
+                      dealii::internal::FEValuesImplementation::
+                        FiniteElementRelatedData<dim, dim> &output)
     {
       const auto scale = [factor](auto &table) {
         for (unsigned int i = 0; i < table.size(0); ++i)
@@ -351,10 +350,10 @@ namespace Tessella
     const Quadrature<dim>                         &quadrature,
     const Mapping<dim>                            &mapping,
     const typename Mapping<dim>::InternalDataBase &mapping_internal,
-    const internal::FEValuesImplementation::MappingRelatedData<dim, dim>
+    const dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
                                                         &mapping_data,
     const typename FiniteElement<dim>::InternalDataBase &fe_internal,
-    internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
+    dealii::internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
       &output_data) const
   {
     // The derivatives of the previous cell were scaled in place, so that all
@@ -388,10 +387,10 @@ namespace Tessella
     const hp::QCollection<dim - 1>                   &quadrature,
     const Mapping<dim>                               &mapping,
     const typename Mapping<dim>::InternalDataBase    &mapping_internal,
-    const internal::FEValuesImplementation::MappingRelatedData<dim, dim>
+    const dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
                                                         &mapping_data,
     const typename FiniteElement<dim>::InternalDataBase &fe_internal,
-    internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
+    dealii::internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
       &output_data) const
   {
     FE_Poly<dim>::fill_fe_face_values(cell,

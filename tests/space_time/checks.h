@@ -324,7 +324,16 @@ converge(const PolynomialSpaceType        space,
   condition.value = make<dim + 1>(u);
   form.set_default_boundary_condition(condition);
   form.set_coefficient_order(2);
-  AtTime<dim>         exact(u);
+  AtTime<dim>         exact(u, [k](const Point<dim + 1> &x) {
+    Tensor<1, dim> gradient;
+    for (unsigned int d = 0; d < dim; ++d)
+      {
+        gradient[d] = k * std::cos(3. * x[dim]);
+        for (unsigned int e = 0; e < dim; ++e)
+          gradient[d] *= e == d ? std::cos(k * x[e]) : std::sin(k * x[e]);
+      }
+    return gradient;
+  });
   std::vector<double> L2, H1;
   for (const unsigned int n : sizes)
     {

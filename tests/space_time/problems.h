@@ -63,29 +63,32 @@ make(const std::function<double(const Point<D> &)> &f)
     [f](const Point<D> &p, const unsigned int) { return f(p); });
 }
 
-/// The same function at a fixed time. Its gradient is a difference quotient
-/// that is exact for polynomials of degree 4.
+/// The same function at a fixed time. Its gradient in space is the function
+/// @p gradient_of_u, or a difference quotient that is exact for polynomials of
+/// degree 4.
 template <int dim>
 class AtTime : public Function<dim>
 {
 public:
-  explicit AtTime(const std::function<double(const Point<dim + 1> &)> &u)
+  using Value    = std::function<double(const Point<dim + 1> &)>;
+  using Gradient = std::function<Tensor<1, dim>(const Point<dim + 1> &)>;
+
+  explicit AtTime(const Value &u, const Gradient &gradient_of_u = {})
     : u(u)
+    , gradient_of_u(gradient_of_u)
   {}
 
   double
   value(const Point<dim> &p, const unsigned int = 0) const override
   {
-    Point<dim + 1> x;
-    for (unsigned int d = 0; d < dim; ++d)
-      x[d] = p[d];
-    x[dim] = this->get_time();
-    return u(x);
+    return u(with_time(p));
   }
 
   Tensor<1, dim>
   gradient(const Point<dim> &p, const unsigned int = 0) const override
   {
+    if (gradient_of_u)
+      return gradient_of_u(with_time(p));
     Tensor<1, dim> result;
     const double   h = 1e-2;
     for (unsigned int d = 0; d < dim; ++d)
@@ -101,7 +104,18 @@ public:
   }
 
 private:
-  const std::function<double(const Point<dim + 1> &)> u;
+  Point<dim + 1>
+  with_time(const Point<dim> &p) const
+  {
+    Point<dim + 1> x;
+    for (unsigned int d = 0; d < dim; ++d)
+      x[d] = p[d];
+    x[dim] = this->get_time();
+    return x;
+  }
+
+  const Value    u;
+  const Gradient gradient_of_u;
 };
 
 template <int dim>
