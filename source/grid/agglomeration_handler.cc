@@ -569,7 +569,7 @@ namespace Tessella
     if (is_parallel)
       {
         fe_indices.resize(mesh.n_polytopes());
-        (*ghosts)(fe_indices, 1, false);
+        (*ghosts)(fe_indices, 1);
       }
     number_dofs(facts.degrees, facts.n_functions);
   }

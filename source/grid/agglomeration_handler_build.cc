@@ -99,7 +99,9 @@ namespace Tessella
     number_in_parallel(numbering);
     Tessella::on_all_processes(communicator,
                                [&]() { build_flat_view(numbering); });
-    exchange_measures_and_boxes();
+    // Measures and boxes of ghosts come from their owners.
+    (*ghosts)(mesh.measure, 1);
+    (*ghosts)(mesh.box, 2 * dim);
     list_shared_facets(mesh, numbering.order);
     reduce_types();
     renew_mesh_revision();
@@ -113,31 +115,6 @@ namespace Tessella
   {
     mesh.revision            = new_revision();
     mesh.quadrature_revision = mesh.revision;
-  }
-
-
-
-  template <int dim>
-  void
-  AgglomerationHandler<dim>::exchange_measures_and_boxes()
-  {
-    const unsigned int  n_own = mesh.n_owned_polytopes();
-    std::vector<double> facts((2 * dim + 1) * std::size_t(mesh.n_polytopes()));
-    for (unsigned int k = 0; k < n_own; ++k)
-      {
-        facts[(2 * dim + 1) * std::size_t(k)] = mesh.measure[k];
-        std::copy_n(&mesh.box[2 * dim * std::size_t(k)],
-                    2 * dim,
-                    &facts[(2 * dim + 1) * std::size_t(k) + 1]);
-      }
-    (*ghosts)(facts, 2 * dim + 1, false);
-    for (unsigned int k = n_own; k < mesh.n_polytopes(); ++k)
-      {
-        mesh.measure[k] = facts[(2 * dim + 1) * std::size_t(k)];
-        std::copy_n(&facts[(2 * dim + 1) * std::size_t(k) + 1],
-                    2 * dim,
-                    &mesh.box[2 * dim * std::size_t(k)]);
-      }
   }
 
 

@@ -661,9 +661,6 @@ namespace Tessella
     /// Builds the flat view and takes the ids.
     void
     build_flat_view(internal::PolytopeNumbering &numbering);
-    /// Gets measures and boxes of ghosts from their owners.
-    void
-    exchange_measures_and_boxes();
     /// Finds the types of all cells and facets of all processes.
     void
     reduce_types();
