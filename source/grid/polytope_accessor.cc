@@ -33,20 +33,6 @@ namespace Tessella
 
   template <int dim>
   unsigned int
-  PolytopeAccessor<dim>::global_index() const
-  {
-    return handler->global_polytope_index(present_index);
-  }
-
-  template <int dim>
-  bool
-  PolytopeAccessor<dim>::is_locally_owned() const
-  {
-    return present_index < handler->n_polytopes();
-  }
-
-  template <int dim>
-  unsigned int
   PolytopeAccessor<dim>::n_faces() const
   {
     const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
@@ -113,13 +99,6 @@ namespace Tessella
 
   template <int dim>
   double
-  PolytopeAccessor<dim>::volume() const
-  {
-    return measure();
-  }
-
-  template <int dim>
-  double
   PolytopeAccessor<dim>::diameter() const
   {
     const double *box =
@@ -128,20 +107,6 @@ namespace Tessella
     for (int d = 0; d < dim; ++d)
       square += (box[dim + d] - box[d]) * (box[dim + d] - box[d]);
     return std::sqrt(square);
-  }
-
-  template <int dim>
-  dealii::BoundingBox<dim>
-  PolytopeAccessor<dim>::bounding_box() const
-  {
-    return handler->bounding_box(present_index);
-  }
-
-  template <int dim>
-  dealii::BoundingBox<dim>
-  PolytopeAccessor<dim>::get_bounding_box() const
-  {
-    return bounding_box();
   }
 
   template <int dim>
@@ -233,20 +198,6 @@ namespace Tessella
     Assert(!dofs.degree.empty(),
            dealii::ExcMessage("Call distribute_dofs() first."));
     return dofs.degree[present_index];
-  }
-
-  template <int dim>
-  const dealii::FiniteElement<dim> &
-  PolytopeAccessor<dim>::get_fe() const
-  {
-    return handler->get_fe(active_fe_index());
-  }
-
-  template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::active_fe_index() const
-  {
-    return handler->active_fe_index(present_index);
   }
 
   template <int dim>

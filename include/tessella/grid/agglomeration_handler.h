@@ -73,12 +73,18 @@ namespace Tessella
     }
     /// Index among the polytopes of all processes.
     unsigned int
-    global_index() const;
+    global_index() const
+    {
+      return handler->global_polytope_index(present_index);
+    }
     /// False for a ghost, a polytope of another process that is a neighbour of
     /// a locally owned one. Of a ghost, bounding box, measure, degree and
     /// degrees of freedom are known.
     bool
-    is_locally_owned() const;
+    is_locally_owned() const
+    {
+      return present_index < handler->n_polytopes();
+    }
     /// Number of interfaces of the polytope, those at the boundary included.
     unsigned int
     n_faces() const;
@@ -99,15 +105,24 @@ namespace Tessella
     measure() const;
     /// The same as measure().
     double
-    volume() const;
+    volume() const
+    {
+      return measure();
+    }
     /// Length of the diagonal of the bounding box.
     double
     diameter() const;
     dealii::BoundingBox<dim>
-    bounding_box() const;
+    bounding_box() const
+    {
+      return handler->bounding_box(present_index);
+    }
     /// The same as bounding_box().
     dealii::BoundingBox<dim>
-    get_bounding_box() const;
+    get_bounding_box() const
+    {
+      return bounding_box();
+    }
     /// CellId of the polytope's first cell in the order of CellId. No other
     /// polytope of any process has it, and it does not depend on the number of
     /// processes.
@@ -135,12 +150,18 @@ namespace Tessella
     degree() const;
     /// Finite element of the polytope.
     const dealii::FiniteElement<dim> &
-    get_fe() const;
+    get_fe() const
+    {
+      return handler->get_fe(active_fe_index());
+    }
     /// Index of the polytope's element in the collection of distribute_dofs().
     /// Until elements are distributed, this is the value of
     /// set_active_fe_index(), by default 0.
     unsigned int
-    active_fe_index() const;
+    active_fe_index() const
+    {
+      return handler->active_fe_index(present_index);
+    }
     /// Chooses the element of the polytope by its index in the collection of
     /// the next call of AgglomerationHandler::distribute_dofs(). Until then,
     /// the present degrees of freedom stay as they are. A new agglomeration
@@ -477,7 +498,10 @@ namespace Tessella
       const dealii::hp::FECollection<dim> &fe_collection);
 
     const dealii::Triangulation<dim> &
-    get_triangulation() const;
+    get_triangulation() const
+    {
+      return *triangulation;
+    }
     /// Mapping given to the constructor, or deal.II's default linear mapping
     /// for the triangulation's cells.
     const dealii::Mapping<dim> &
@@ -486,7 +510,10 @@ namespace Tessella
     get_fe_collection() const;
     /// Element of get_fe_collection() with the given index.
     const dealii::FiniteElement<dim> &
-    get_fe(const unsigned int index = 0) const;
+    get_fe(const unsigned int index = 0) const
+    {
+      return get_fe_collection()[index];
+    }
 
     /// See PolytopeAccessor::active_fe_index().
     unsigned int
@@ -494,19 +521,32 @@ namespace Tessella
 
     /// Number of polytopes that this process owns: all in a serial program.
     unsigned int
-    n_polytopes() const override;
+    n_polytopes() const override
+    {
+      return mesh.n_owned_polytopes();
+    }
     /// The same as n_polytopes().
     unsigned int
-    n_agglomerates() const;
+    n_agglomerates() const
+    {
+      check_finalized();
+      return n_polytopes();
+    }
     unsigned int
-    n_global_polytopes() const override;
+    n_global_polytopes() const override
+    {
+      return n_all_polytopes;
+    }
     /// Index of a polytope of the flat view among the polytopes of all
     /// processes.
     unsigned int
     global_polytope_index(const unsigned int polytope) const;
     /// Number of degrees of freedom of all processes.
     dealii::types::global_dof_index
-    n_dofs() const override;
+    n_dofs() const override
+    {
+      return static_cast<dealii::types::global_dof_index>(n_all_dofs);
+    }
     dealii::types::global_dof_index
     n_locally_owned_dofs() const;
     /// First degree of freedom of a polytope of the flat view, counted over all
@@ -514,11 +554,20 @@ namespace Tessella
     dealii::types::global_dof_index
     first_dof(const unsigned int polytope) const override;
     MPI_Comm
-    get_communicator() const override;
+    get_communicator() const override
+    {
+      return Compatibility::get_communicator(*triangulation);
+    }
     unsigned int
-    n_components() const override;
+    n_components() const override
+    {
+      return dofs.n_components;
+    }
     PolynomialSpaceType
-    polynomial_space() const override;
+    polynomial_space() const override
+    {
+      return space;
+    }
     unsigned int
     max_degree() const override;
     /// Largest number of degrees of freedom of a polytope, all components.
@@ -552,15 +601,25 @@ namespace Tessella
     PolytopeIterator<dim>
     begin() const;
     PolytopeIterator<dim>
-    end() const;
+    end() const
+    {
+      return begin() + n_polytopes();
+    }
     /// All polytopes that this process owns, in order.
     dealii::IteratorRange<PolytopeIterator<dim>>
-    polytope_iterators() const;
+    polytope_iterators() const
+    {
+      return {begin(), end()};
+    }
 
     /// Polytope of every active cell, by active_cell_index; invalid_index for
     /// cells of other processes that do not share a face with an owned cell.
     const std::vector<unsigned int> &
-    polytope_of_cell() const;
+    polytope_of_cell() const
+    {
+      check_cells();
+      return cell_polytope;
+    }
 
     /// Active cell with the given active_cell_index, in constant time.
     typename dealii::Triangulation<dim>::active_cell_iterator
@@ -571,16 +630,27 @@ namespace Tessella
 
     /// Flat view of the mesh.
     const PolytopicMesh<dim> &
-    polytopic_mesh() const override;
+    polytopic_mesh() const override
+    {
+      check_cells();
+      return mesh;
+    }
 
     /// Degrees and numbering of degrees of freedom on the flat view.
     const PolytopicDoFs &
-    polytopic_dofs() const override;
+    polytopic_dofs() const override
+    {
+      check_cells();
+      return dofs;
+    }
 
     /// Number of active cells whose geometry the mapping bends and which are
     /// therefore tabulated. Only cells in the flat view of this process count.
     unsigned int
-    n_curved_cells() const;
+    n_curved_cells() const
+    {
+      return present_n_curved_cells;
+    }
 
     /// Memory of handler and flat view, in bytes.
     std::size_t
@@ -642,7 +712,11 @@ namespace Tessella
 
     /// Internal: access for compute_penalty_factors().
     PolytopicDoFs &
-    mutable_polytopic_dofs() const;
+    mutable_polytopic_dofs() const
+    {
+      check_cells();
+      return dofs;
+    }
 
   private:
     /// Builds polytopes from the ids of a strategy. Collective.
