@@ -251,10 +251,7 @@ namespace Tessella
         if (id == invalid_index)
           id = n++;
     };
-    if (is_parallel)
-      Tessella::on_all_processes(get_communicator(), collect);
-    else
-      collect();
+    Tessella::on_all_processes(get_communicator(), collect);
     build(std::move(ids));
   }
 
@@ -466,10 +463,7 @@ namespace Tessella
                       ", but the collection has " +
                       std::to_string(new_collection.size()) + " elements."));
     };
-    if (is_parallel)
-      Tessella::on_all_processes(get_communicator(), examine);
-    else
-      examine();
+    Tessella::on_all_processes(get_communicator(), examine);
 
     clear_dofs();
     fe_collection =

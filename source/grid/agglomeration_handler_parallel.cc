@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include <deal.II/base/utilities.h>
+
 #include <deal.II/grid/tria.h>
 #include <deal.II/grid/tria_accessor.h>
 #include <deal.II/grid/tria_iterator.h>
@@ -12,6 +14,7 @@
 #include <string>
 
 #include "../base/collective.h"
+#include "dual_graph.h"
 #include "flat_view_builder.h"
 #include "ghost_exchange.h"
 
@@ -73,51 +76,30 @@ namespace Tessella
         , cells(cells)
         , ids(numbering.ids)
         , position(numbering.position)
-        , cell_at(cells.size())
-      {
-        for (unsigned int c = 0; c < cells.size(); ++c)
-          cell_at[position[c]] = c;
-      }
+        , cell_at(dealii::Utilities::invert_permutation(position))
+      {}
 
       // Numbers the own polytopes by their first cells and returns how many
       // there are.
       unsigned int
       number_own_polytopes()
       {
-        unsigned int largest = 0;
-        for (unsigned int c = 0; c < cells.size(); ++c)
-          if (cells[c]->is_locally_owned())
-            largest = std::max(largest, ids[c]);
-        // Ids may be arbitrary and have gaps.
-        const bool                dense = largest / 4 <= cells.size();
-        std::vector<unsigned int> known;
-        if (!dense)
-          {
-            for (unsigned int c = 0; c < cells.size(); ++c)
-              if (cells[c]->is_locally_owned())
-                known.push_back(ids[c]);
-            sort_and_unify(known);
-          }
-        std::vector<unsigned int> number(dense ? largest + std::size_t(1)
-                                               : known.size(),
-                                         invalid_index);
+        std::vector<unsigned int> own;
         for (const unsigned int c : cell_at)
-          if (!cells[c]->is_locally_owned())
-            ids[c] = invalid_index;
-          else
+          if (cells[c]->is_locally_owned())
+            own.push_back(ids[c]);
+        const unsigned int n    = internal::renumber(own);
+        auto               next = own.cbegin();
+        for (const unsigned int c : cell_at)
+          if (cells[c]->is_locally_owned())
             {
-              const std::size_t i =
-                dense ? ids[c]
-                      : std::lower_bound(known.begin(), known.end(), ids[c]) -
-                          known.begin();
-              if (number[i] == invalid_index)
-                {
-                  number[i] = static_cast<unsigned int>(first_cell.size());
-                  first_cell.push_back(c);
-                }
-              ids[c] = number[i];
+              ids[c] = *next++;
+              if (ids[c] == first_cell.size())
+                first_cell.push_back(c);
             }
-        return static_cast<unsigned int>(first_cell.size());
+          else
+            ids[c] = invalid_index;
+        return n;
       }
 
       // Finds the cells that are shared with each process.

@@ -20,6 +20,7 @@
 #include <tessella/grid/polytopic_space.h>
 
 #include <array>
+#include <boost/iterator/iterator_facade.hpp>
 #include <boost/signals2/connection.hpp>
 #include <cstddef>
 #include <iterator>
@@ -192,14 +193,17 @@ namespace Tessella
    *       sum += polytope->volume();
    */
   template <int dim>
-  class PolytopeIterator : public PolytopeAccessor<dim>
+  class PolytopeIterator
+    : public PolytopeAccessor<dim>,
+      public boost::iterator_facade<PolytopeIterator<dim>,
+                                    PolytopeAccessor<dim>,
+                                    std::random_access_iterator_tag,
+                                    PolytopeAccessor<dim>>
   {
   public:
     using iterator_category = std::random_access_iterator_tag;
-    using value_type        = PolytopeAccessor<dim>;
     using difference_type   = std::ptrdiff_t;
     using pointer           = const PolytopeAccessor<dim> *;
-    using reference         = PolytopeAccessor<dim>;
 
     using PolytopeAccessor<dim>::PolytopeAccessor;
 
@@ -210,11 +214,6 @@ namespace Tessella
     dealii::IteratorState::IteratorStates
     state() const;
 
-    PolytopeAccessor<dim>
-    operator*() const
-    {
-      return *this;
-    }
     const PolytopeAccessor<dim> *
     operator->() const
     {
@@ -226,91 +225,41 @@ namespace Tessella
       return *(*this + n);
     }
 
-    PolytopeIterator &
-    operator+=(const difference_type n)
+  private:
+    // All other operators follow from these functions.
+    friend class boost::iterator_core_access;
+
+    PolytopeAccessor<dim>
+    dereference() const
     {
-      this->present_index = static_cast<unsigned int>(this->present_index + n);
       return *this;
     }
-    PolytopeIterator &
-    operator-=(const difference_type n)
+    void
+    advance(const difference_type n)
     {
-      return *this += -n;
+      this->present_index = static_cast<unsigned int>(this->present_index + n);
     }
-    PolytopeIterator &
-    operator++()
+    void
+    increment()
     {
-      return *this += 1;
+      advance(1);
     }
-    PolytopeIterator &
-    operator--()
+    void
+    decrement()
     {
-      return *this += -1;
+      advance(-1);
     }
-    PolytopeIterator
-    operator++(int)
+    difference_type
+    distance_to(const PolytopeIterator &other) const
     {
-      PolytopeIterator old = *this;
-      ++*this;
-      return old;
+      return static_cast<difference_type>(other.present_index) -
+             static_cast<difference_type>(this->present_index);
     }
-    PolytopeIterator
-    operator--(int)
+    bool
+    equal(const PolytopeIterator &other) const
     {
-      PolytopeIterator old = *this;
-      --*this;
-      return old;
-    }
-    friend PolytopeIterator
-    operator+(PolytopeIterator iterator, const difference_type n)
-    {
-      return iterator += n;
-    }
-    friend PolytopeIterator
-    operator+(const difference_type n, PolytopeIterator iterator)
-    {
-      return iterator += n;
-    }
-    friend PolytopeIterator
-    operator-(PolytopeIterator iterator, const difference_type n)
-    {
-      return iterator -= n;
-    }
-    friend difference_type
-    operator-(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return static_cast<difference_type>(a.present_index) -
-             static_cast<difference_type>(b.present_index);
-    }
-    friend bool
-    operator==(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return a.handler == b.handler && a.present_index == b.present_index;
-    }
-    friend bool
-    operator!=(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return !(a == b);
-    }
-    friend bool
-    operator<(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return a.present_index < b.present_index;
-    }
-    friend bool
-    operator>(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return b < a;
-    }
-    friend bool
-    operator<=(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return !(b < a);
-    }
-    friend bool
-    operator>=(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return !(a < b);
+      return this->handler == other.handler &&
+             this->present_index == other.present_index;
     }
   };
 
