@@ -327,7 +327,8 @@ namespace Tessella
                     }
                 }
               if (polytope < n_owned)
-                add_boundary_facet(face, part);
+                part.records.push_back(face.record_of_first(
+                  boundary_key(cell->face(f)->boundary_id()), invalid_index));
             }
         }
 
@@ -422,15 +423,6 @@ namespace Tessella
             part.records.push_back(record);
           else
             part.foreign.emplace_back(other, record);
-        }
-
-        void
-        add_boundary_facet(const SubCellFace &face, PolytopeRange &part) const
-        {
-          const auto &cell_face = cells[face.cell]->face(face.number);
-          part.records.push_back(
-            face.record_of_first(boundary_key(cell_face->boundary_id()),
-                                 invalid_index));
         }
 
         // Gathers the records of all parts, sorted polytope by polytope.

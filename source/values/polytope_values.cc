@@ -331,15 +331,6 @@ namespace Tessella
 
 
   template <int dim>
-  PolytopeValues<dim>::PolytopeValues(const AgglomerationHandler<dim> &handler,
-                                      const unsigned int extra_order,
-                                      const UpdateFlags  update_flags)
-    : PolytopeValuesBase<dim>(handler, extra_order, update_flags)
-  {}
-
-
-
-  template <int dim>
   void
   PolytopeValues<dim>::reinit(const PolytopeAccessor<dim> &polytope)
   {

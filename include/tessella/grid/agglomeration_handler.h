@@ -668,7 +668,8 @@ namespace Tessella
     }
 
   private:
-    /// Builds polytopes from the ids of a strategy. Collective.
+    /// Builds polytopes from the ids of a strategy. The flat view has revision
+    /// 0 until it is complete. Collective.
     void
     build(std::vector<unsigned int> &&ids);
     /// Counts the polytopes and finds the order of the cells, in a program of
@@ -687,10 +688,6 @@ namespace Tessella
     /// Finds the types of all cells and facets of all processes.
     void
     reduce_types();
-    /// Gives the complete flat view a new revision; until then, that of a new
-    /// agglomeration is 0.
-    void
-    renew_mesh_revision();
     /// Numbers the degrees of freedom of elements with the given degrees and
     /// numbers of functions. Collective.
     void

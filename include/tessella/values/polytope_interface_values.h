@@ -478,16 +478,11 @@ namespace Tessella
         result[q] = factor_here * result[q] + factor_there * other[q];
     }
 
-    /// Makes the protected constructor of the base class available.
+    /// Makes protected functions of the base class available.
     class Side : public Base
     {
     public:
-      Side(const AgglomerationHandler<dim> &handler,
-           const unsigned int               extra_order,
-           const dealii::UpdateFlags        update_flags)
-        : Base(handler, extra_order, update_flags)
-      {}
-
+      using PolytopeValuesBase<dim>::PolytopeValuesBase;
       using Base::clear;
       using Base::fill;
     };

@@ -232,6 +232,11 @@ namespace Tessella
   class PolytopeValuesBase
   {
   public:
+    /// Creates an object without points, for derived classes.
+    PolytopeValuesBase(const AgglomerationHandler<dim> &handler,
+                       const unsigned int               extra_order,
+                       const dealii::UpdateFlags        update_flags);
+
     // Views refer to the object that created them, which therefore must not be
     // copied.
     PolytopeValuesBase(const PolytopeValuesBase &) = delete;
@@ -578,10 +583,6 @@ namespace Tessella
     memory_consumption() const;
 
   protected:
-    PolytopeValuesBase(const AgglomerationHandler<dim> &handler,
-                       const unsigned int               extra_order,
-                       const dealii::UpdateFlags        update_flags);
-
     /// Takes over points, weights and materials and evaluates the shape
     /// functions of @p polytope. Normals may be empty; otherwise they are
     /// scaled by @p normal_sign.
@@ -694,9 +695,8 @@ namespace Tessella
   class PolytopeValues : public PolytopeValuesBase<dim>
   {
   public:
-    PolytopeValues(const AgglomerationHandler<dim> &handler,
-                   const unsigned int               extra_order,
-                   const dealii::UpdateFlags        update_flags);
+    // The arguments are the handler, extra_order and the update flags.
+    using PolytopeValuesBase<dim>::PolytopeValuesBase;
 
     void
     reinit(const PolytopeAccessor<dim> &polytope);
