@@ -226,15 +226,6 @@ namespace Tessella
 
 
   template <int dim>
-  std::unique_ptr<ScalarPolynomialsBase<dim>>
-  PolynomialSpaceLegendre<dim>::clone() const
-  {
-    return std::make_unique<PolynomialSpaceLegendre<dim>>(*this);
-  }
-
-
-
-  template <int dim>
   std::size_t
   PolynomialSpaceLegendre<dim>::memory_consumption() const
   {

@@ -313,34 +313,6 @@ namespace Tessella
   }
 
   template <int dim>
-  PolytopeIterator<dim>
-  AgglomerationHandler<dim>::polytope(const unsigned int index) const
-  {
-    check_cells();
-    AssertIndexRange(index, mesh.n_polytopes());
-    return PolytopeIterator<dim>(*this, index);
-  }
-
-  template <int dim>
-  PolytopeIterator<dim>
-  AgglomerationHandler<dim>::begin() const
-  {
-    check_cells();
-    check_finalized();
-    return PolytopeIterator<dim>(*this, 0);
-  }
-
-  template <int dim>
-  typename dealii::Triangulation<dim>::active_cell_iterator
-  AgglomerationHandler<dim>::active_cell(
-    const unsigned int active_cell_index) const
-  {
-    check_cells();
-    AssertIndexRange(active_cell_index, cells.size());
-    return cells[active_cell_index];
-  }
-
-  template <int dim>
   dealii::BoundingBox<dim>
   AgglomerationHandler<dim>::bounding_box(const unsigned int polytope) const
   {

@@ -405,10 +405,7 @@ namespace Tessella
         extrema[1] = std::max(extrema[1], dofs.n_basis[k]);
         extrema[2] = std::max(extrema[2], invalid_index - dofs.n_basis[k]);
       }
-#ifdef DEAL_II_WITH_MPI
-    MPI_Allreduce(
-      MPI_IN_PLACE, extrema, 3, MPI_UNSIGNED, MPI_MAX, communicator);
-#endif
+    dealii::Utilities::MPI::max(extrema, communicator, extrema);
     dofs.whole.is_set       = true;
     dofs.whole.max_degree   = extrema[0];
     dofs.whole.max_basis    = extrema[1];

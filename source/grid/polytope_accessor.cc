@@ -32,15 +32,6 @@ namespace Tessella
   } // namespace
 
   template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::n_faces() const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    return mesh.polytope_interface_offset[present_index + 1] -
-           mesh.polytope_interface_offset[present_index];
-  }
-
-  template <int dim>
   bool
   PolytopeAccessor<dim>::at_boundary(const unsigned int f) const
   {
@@ -87,14 +78,6 @@ namespace Tessella
     const auto found = std::find(begin, end, entry);
     Assert(found != end, dealii::ExcInternalError());
     return static_cast<unsigned int>(found - begin);
-  }
-
-  template <int dim>
-  double
-  PolytopeAccessor<dim>::measure() const
-  {
-    AssertIndexRange(present_index, handler->polytopic_mesh().n_polytopes());
-    return handler->polytopic_mesh().measure[present_index];
   }
 
   template <int dim>
@@ -179,15 +162,6 @@ namespace Tessella
       if (n_cells[face->index()] == 1)
         result.emplace_back(face);
     return result;
-  }
-
-  template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::n_background_cells() const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    return mesh.subcell_offset[present_index + 1] -
-           mesh.subcell_offset[present_index];
   }
 
   template <int dim>

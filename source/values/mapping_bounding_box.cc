@@ -25,34 +25,6 @@ namespace Tessella
 
 
   template <int dim>
-  std::unique_ptr<Mapping<dim>>
-  MappingBoundingBox<dim>::clone() const
-  {
-    return std::make_unique<MappingBoundingBox<dim>>(*handler);
-  }
-
-
-
-  template <int dim>
-  bool
-  MappingBoundingBox<dim>::preserves_vertex_locations() const
-  {
-    return false;
-  }
-
-
-
-  template <int dim>
-  bool
-  MappingBoundingBox<dim>::is_compatible_with(
-    const Compatibility::ReferenceCell<dim> &reference_cell) const
-  {
-    return reference_cell.get_dimension() == dim;
-  }
-
-
-
-  template <int dim>
   const double *
   MappingBoundingBox<dim>::box(const CellIterator &cell) const
   {

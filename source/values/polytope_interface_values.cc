@@ -20,16 +20,6 @@ namespace Tessella
 
   template <int dim>
   void
-  PolytopeInterfaceValues<dim>::reinit(const PolytopeAccessor<dim> &polytope,
-                                       const unsigned int           face)
-  {
-    reinit(polytope.index(), face);
-  }
-
-
-
-  template <int dim>
-  void
   PolytopeInterfaceValues<dim>::reinit(const unsigned int polytope,
                                        const unsigned int face)
   {

@@ -48,26 +48,6 @@ namespace Tessella
 
 
   template <int dim>
-  const FiniteElement<dim> &
-  PolytopeValuesBase<dim>::get_fe() const
-  {
-    return handler->get_fe_collection()[get_polytope().active_fe_index()];
-  }
-
-
-
-  template <int dim>
-  typename Triangulation<dim>::active_cell_iterator
-  PolytopeValuesBase<dim>::cell(const unsigned int q) const
-  {
-    AssertIndexRange(q, n_quadrature_points);
-    return handler->active_cell(
-      handler->polytopic_mesh().subcell_cell[subcells[q]]);
-  }
-
-
-
-  template <int dim>
   void
   PolytopeValuesBase<dim>::get_dof_indices(
     std::vector<types::global_dof_index> &indices) const
@@ -326,15 +306,6 @@ namespace Tessella
            MemoryConsumption::memory_consumption(values) +
            MemoryConsumption::memory_consumption(gradients) +
            MemoryConsumption::memory_consumption(hessians);
-  }
-
-
-
-  template <int dim>
-  void
-  PolytopeValues<dim>::reinit(const PolytopeAccessor<dim> &polytope)
-  {
-    reinit(polytope.index());
   }
 
 

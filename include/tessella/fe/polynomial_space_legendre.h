@@ -76,7 +76,10 @@ namespace Tessella
     }
 
     std::unique_ptr<dealii::ScalarPolynomialsBase<dim>>
-    clone() const override;
+    clone() const override
+    {
+      return std::make_unique<PolynomialSpaceLegendre<dim>>(*this);
+    }
 
     std::size_t
     memory_consumption() const override;

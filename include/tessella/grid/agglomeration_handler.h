@@ -88,7 +88,12 @@ namespace Tessella
     }
     /// Number of interfaces of the polytope, those at the boundary included.
     unsigned int
-    n_faces() const;
+    n_faces() const
+    {
+      const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+      return mesh.polytope_interface_offset[present_index + 1] -
+             mesh.polytope_interface_offset[present_index];
+    }
     bool
     at_boundary(const unsigned int f) const;
     /// Boundary id of face @p f, which must be at the boundary.
@@ -103,7 +108,11 @@ namespace Tessella
     neighbor_of_agglomerated_neighbor(const unsigned int f) const;
     /// Volume of the polytope (area in 2-D).
     double
-    measure() const;
+    measure() const
+    {
+      AssertIndexRange(present_index, handler->polytopic_mesh().n_polytopes());
+      return handler->polytopic_mesh().measure[present_index];
+    }
     /// The same as measure().
     double
     volume() const
@@ -138,7 +147,12 @@ namespace Tessella
     get_agglomerate() const;
     /// Number of cells that make up the polytope.
     unsigned int
-    n_background_cells() const;
+    n_background_cells() const
+    {
+      const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+      return mesh.subcell_offset[present_index + 1] -
+             mesh.subcell_offset[present_index];
+    }
     /// Active faces of the triangulation that make up the boundary of the
     /// polytope, that is, faces that belong to only one cell of the polytope.
     /// They follow the order of the cells of get_agglomerate(). If a neighbour
@@ -545,10 +559,20 @@ namespace Tessella
     create_agglomeration_sparsity_pattern(SparsityPatternType &sparsity) const;
 
     PolytopeIterator<dim>
-    polytope(const unsigned int index) const;
+    polytope(const unsigned int index) const
+    {
+      check_cells();
+      AssertIndexRange(index, mesh.n_polytopes());
+      return PolytopeIterator<dim>(*this, index);
+    }
     /// First polytope that this process owns; end() is past the last one.
     PolytopeIterator<dim>
-    begin() const;
+    begin() const
+    {
+      check_cells();
+      check_finalized();
+      return PolytopeIterator<dim>(*this, 0);
+    }
     PolytopeIterator<dim>
     end() const
     {
@@ -572,7 +596,12 @@ namespace Tessella
 
     /// Active cell with the given active_cell_index, in constant time.
     typename dealii::Triangulation<dim>::active_cell_iterator
-    active_cell(const unsigned int active_cell_index) const;
+    active_cell(const unsigned int active_cell_index) const
+    {
+      check_cells();
+      AssertIndexRange(active_cell_index, cells.size());
+      return cells[active_cell_index];
+    }
 
     dealii::BoundingBox<dim>
     bounding_box(const unsigned int polytope) const;

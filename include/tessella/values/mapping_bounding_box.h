@@ -37,14 +37,23 @@ namespace Tessella
     explicit MappingBoundingBox(const AgglomerationHandler<dim> &handler);
 
     std::unique_ptr<dealii::Mapping<dim>>
-    clone() const override;
+    clone() const override
+    {
+      return std::make_unique<MappingBoundingBox<dim>>(*handler);
+    }
 
     bool
-    preserves_vertex_locations() const override;
+    preserves_vertex_locations() const override
+    {
+      return false;
+    }
 
     bool
     is_compatible_with(
-      const Compatibility::ReferenceCell<dim> &reference_cell) const override;
+      const Compatibility::ReferenceCell<dim> &reference_cell) const override
+    {
+      return reference_cell.get_dimension() == dim;
+    }
 
     /// Corners of the box, 2^dim points in lexicographic order.
     boost::container::small_vector<dealii::Point<dim>,

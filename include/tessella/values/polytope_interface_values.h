@@ -163,7 +163,10 @@ namespace Tessella
     /// Moves to face @p face of @p polytope, that is, all that the polytope
     /// shares with one neighbour or one boundary id.
     void
-    reinit(const PolytopeAccessor<dim> &polytope, const unsigned int face);
+    reinit(const PolytopeAccessor<dim> &polytope, const unsigned int face)
+    {
+      reinit(polytope.index(), face);
+    }
 
     void
     reinit(const unsigned int polytope, const unsigned int face);

@@ -327,11 +327,19 @@ namespace Tessella
 
     /// Finite element of the present polytope.
     const dealii::FiniteElement<dim> &
-    get_fe() const;
+    get_fe() const
+    {
+      return handler->get_fe_collection()[get_polytope().active_fe_index()];
+    }
 
     /// Active cell in which point @p q lies.
     typename dealii::Triangulation<dim>::active_cell_iterator
-    cell(const unsigned int q) const;
+    cell(const unsigned int q) const
+    {
+      AssertIndexRange(q, n_quadrature_points);
+      return handler->active_cell(
+        handler->polytopic_mesh().subcell_cell[subcells[q]]);
+    }
 
     /// Material id of the cell in which point @p q lies.
     dealii::types::material_id
@@ -699,7 +707,10 @@ namespace Tessella
     using PolytopeValuesBase<dim>::PolytopeValuesBase;
 
     void
-    reinit(const PolytopeAccessor<dim> &polytope);
+    reinit(const PolytopeAccessor<dim> &polytope)
+    {
+      reinit(polytope.index());
+    }
 
     void
     reinit(const unsigned int polytope);
