@@ -52,29 +52,28 @@ namespace Tessella
       const internal::CellShapes<dim> &shapes =
         internal::CellShapes<dim>::get();
       std::vector<Task<dim>> tasks;
+      const auto             add = [&](const unsigned int           target,
+                           const unsigned int           cell,
+                           const unsigned int           degree,
+                           const internal::CurvedFacet *facet) {
+        const internal::CellShape<dim> &shape =
+          shapes(cells[cell]->reference_cell());
+        const unsigned int order = internal::reference_order(
+          shape, mapping_degree, 2 * degree + extra_order, facet != nullptr);
+        tasks.push_back({target, cell, &shape, order, facet});
+      };
       for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
         for (unsigned int s = mesh.subcell_offset[k];
              s < mesh.subcell_offset[k + 1];
              ++s)
           if (mesh.subcell_type[s] == SubCellType::tabulated)
-            {
-              const unsigned int              c = mesh.subcell_cell[s];
-              const internal::CellShape<dim> &shape =
-                shapes(cells[c]->reference_cell());
-              const unsigned int order = internal::reference_order(
-                shape, mapping_degree, 2 * dofs.degree[k] + extra_order, false);
-              tasks.push_back({s, c, &shape, order, nullptr});
-            }
+            add(s, mesh.subcell_cell[s], dofs.degree[k], nullptr);
       for (const internal::CurvedFacet &facet : curved_facets)
         {
-          const internal::CellShape<dim> &shape =
-            shapes(cells[facet.cell]->reference_cell());
           unsigned int p = dofs.degree[facet.polytopes[0]];
           if (facet.polytopes[1] != invalid_index)
             p = std::max(p, dofs.degree[facet.polytopes[1]]);
-          const unsigned int order = internal::reference_order(
-            shape, mapping_degree, 2 * p + extra_order, true);
-          tasks.push_back({facet.facet, facet.cell, &shape, order, &facet});
+          add(facet.facet, facet.cell, p, &facet);
         }
       return tasks;
     }
