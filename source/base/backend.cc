@@ -26,17 +26,10 @@ namespace Tessella
   std::string
   name(const InstructionSet instruction_set)
   {
-    switch (instruction_set)
-      {
-        case InstructionSet::plain:
-          return "plain";
-        case InstructionSet::avx2:
-          return "AVX2";
-        case InstructionSet::avx512:
-          return "AVX-512";
-        default:
-          return "automatic";
-      }
+    return instruction_set == InstructionSet::plain    ? "plain"
+           : instruction_set == InstructionSet::avx2   ? "AVX2"
+           : instruction_set == InstructionSet::avx512 ? "AVX-512"
+                                                       : "automatic";
   }
 
 

@@ -45,21 +45,12 @@ namespace Tessella
                                   communicator);
     if (first == n)
       return;
-#ifdef DEAL_II_WITH_MPI
-    unsigned int size = static_cast<unsigned int>(text.size());
-    MPI_Bcast(&size, 1, MPI_UNSIGNED, static_cast<int>(first), communicator);
-    std::string first_text = text;
-    first_text.resize(size);
-    MPI_Bcast(&first_text[0],
-              static_cast<int>(size),
-              MPI_CHAR,
-              static_cast<int>(first),
-              communicator);
+    const std::string first_text =
+      dealii::Utilities::MPI::broadcast(communicator, text, first);
     if (error != nullptr)
       std::rethrow_exception(error);
     AssertThrow(false,
                 ExcUserInput("On process " + std::to_string(first) + ": " +
                              first_text));
-#endif
   }
 } // namespace Tessella

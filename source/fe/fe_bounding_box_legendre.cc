@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <deal.II/fe/fe_nothing.h>
 #include <deal.II/fe/fe_values.h>
-#include <deal.II/lac/full_matrix.h>
 
 #include <tessella/fe/box_mapping.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
@@ -70,15 +69,6 @@ namespace Tessella
 
 
   template <int dim>
-  PolynomialSpaceType
-  FE_BoundingBoxLegendre<dim>::polynomial_space() const
-  {
-    return space;
-  }
-
-
-
-  template <int dim>
   std::string
   FE_BoundingBoxLegendre<dim>::get_name() const
   {
@@ -106,55 +96,6 @@ namespace Tessella
     Table<2, bool> constant_modes(1, this->n_dofs_per_cell());
     constant_modes(0, 0) = true;
     return {constant_modes, std::vector<unsigned int>(1, 0u)};
-  }
-
-
-
-  template <int dim>
-  bool
-  FE_BoundingBoxLegendre<dim>::has_support_on_face(const unsigned int,
-                                                   const unsigned int) const
-  {
-    return true;
-  }
-
-
-
-  template <int dim>
-  bool
-  FE_BoundingBoxLegendre<dim>::hp_constraints_are_implemented() const
-  {
-    return true;
-  }
-
-
-
-  template <int dim>
-  std::vector<std::pair<unsigned int, unsigned int>>
-  FE_BoundingBoxLegendre<dim>::hp_vertex_dof_identities(
-    const FiniteElement<dim> &) const
-  {
-    return {};
-  }
-
-
-
-  template <int dim>
-  std::vector<std::pair<unsigned int, unsigned int>>
-  FE_BoundingBoxLegendre<dim>::hp_line_dof_identities(
-    const FiniteElement<dim> &) const
-  {
-    return {};
-  }
-
-
-
-  template <int dim>
-  std::vector<std::pair<unsigned int, unsigned int>>
-  FE_BoundingBoxLegendre<dim>::hp_quad_dof_identities(
-    const FiniteElement<dim> &, const unsigned int) const
-  {
-    return {};
   }
 
 
@@ -221,84 +162,51 @@ namespace Tessella
 
 
 
-  template <int dim>
-  void
-  FE_BoundingBoxLegendre<dim>::get_face_interpolation_matrix(
-    const FiniteElement<dim> &source,
-    FullMatrix<double>       &matrix,
-    const unsigned int) const
-  {
-    (void)source;
-    (void)matrix;
-    // No degrees of freedom on faces: the matrix is empty.
-    AssertDimension(matrix.m(), 0);
-    AssertDimension(matrix.n(), 0);
-  }
-
-
-
-  template <int dim>
-  void
-  FE_BoundingBoxLegendre<dim>::get_subface_interpolation_matrix(
-    const FiniteElement<dim> &source,
-    const unsigned int,
-    FullMatrix<double> &matrix,
-    const unsigned int) const
-  {
-    (void)source;
-    (void)matrix;
-    AssertDimension(matrix.m(), 0);
-    AssertDimension(matrix.n(), 0);
-  }
-
-
-
   // ---- FEValues: FE_Poly with a factor that depends on the bounding box
 
   template <int dim>
   std::unique_ptr<typename FiniteElement<dim>::InternalDataBase>
-  FE_BoundingBoxLegendre<dim>::get_data(
-    const UpdateFlags update_flags,
-    const Mapping<dim> &,
-    const Quadrature<dim> &quadrature,
-    dealii::internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
-      &) const
+  FE_BoundingBoxLegendre<dim>::get_data(const UpdateFlags update_flags,
+                                        const Mapping<dim> &,
+                                        const Quadrature<dim> &quadrature,
+                                        ElementData &) const
   {
     auto data         = std::make_unique<typename FE_Poly<dim>::InternalData>();
     data->update_each = this->requires_update_flags(update_flags);
 
-    const UpdateFlags  flags      = update_flags;
-    const unsigned int n          = this->n_dofs_per_cell();
-    const unsigned int n_q_points = quadrature.size();
-
-    std::vector<double>         values(flags & update_values ? n : 0);
-    std::vector<Tensor<1, dim>> grads(flags & update_gradients ? n : 0);
-    std::vector<Tensor<2, dim>> grad_grads(flags & update_hessians ? n : 0);
-    std::vector<Tensor<3, dim>> third(flags & update_3rd_derivatives ? n : 0);
+    const unsigned int          n = this->n_dofs_per_cell();
+    std::vector<double>         values;
+    std::vector<Tensor<1, dim>> grads;
+    std::vector<Tensor<2, dim>> grad_grads;
+    std::vector<Tensor<3, dim>> third;
     std::vector<Tensor<4, dim>> fourth;
     // Unlike FE_Poly, keep the values on the unit cell: they are scaled on
     // every cell.
-    if (!values.empty())
-      data->shape_values.reinit(n, n_q_points);
-    if (!grads.empty())
-      data->shape_gradients.reinit(n, n_q_points);
-    if (!grad_grads.empty())
-      data->shape_hessians.reinit(n, n_q_points);
-    if (!third.empty())
-      data->shape_3rd_derivatives.reinit(n, n_q_points);
+    const auto prepare =
+      [&](const UpdateFlags flag, auto &functions, auto &table) {
+        if (update_flags & flag)
+          {
+            functions.resize(n);
+            table.reinit(n, quadrature.size());
+          }
+      };
+    prepare(update_values, values, data->shape_values);
+    prepare(update_gradients, grads, data->shape_gradients);
+    prepare(update_hessians, grad_grads, data->shape_hessians);
+    prepare(update_3rd_derivatives, third, data->shape_3rd_derivatives);
 
-    for (unsigned int q = 0; q < n_q_points; ++q)
+    for (unsigned int q = 0; q < quadrature.size(); ++q)
       {
         this->get_poly_space().evaluate(
           quadrature.point(q), values, grads, grad_grads, third, fourth);
-        for (unsigned int i = 0; i < values.size(); ++i)
-          data->shape_values[i][q] = values[i];
-        for (unsigned int i = 0; i < grads.size(); ++i)
-          data->shape_gradients[i][q] = grads[i];
-        for (unsigned int i = 0; i < grad_grads.size(); ++i)
-          data->shape_hessians[i][q] = grad_grads[i];
-        for (unsigned int i = 0; i < third.size(); ++i)
-          data->shape_3rd_derivatives[i][q] = third[i];
+        const auto store = [q](const auto &functions, auto &table) {
+          for (unsigned int i = 0; i < functions.size(); ++i)
+            table[i][q] = functions[i];
+        };
+        store(values, data->shape_values);
+        store(grads, data->shape_gradients);
+        store(grad_grads, data->shape_hessians);
+        store(third, data->shape_3rd_derivatives);
       }
     return data;
   }
@@ -319,18 +227,19 @@ namespace Tessella
                : 1. / std::sqrt(box_mapping->box_volume(cell));
     }
 
-    template <int dim>
+    template <typename ElementData>
     void
-    scale_derivatives(const double      factor,
-                      const UpdateFlags flags,
-                      dealii::internal::FEValuesImplementation::
-                        FiniteElementRelatedData<dim, dim> &output)
+    scale_functions(const double      factor,
+                    const UpdateFlags flags,
+                    ElementData      &output)
     {
       const auto scale = [factor](auto &table) {
         for (unsigned int i = 0; i < table.size(0); ++i)
           for (unsigned int q = 0; q < table.size(1); ++q)
             table[i][q] *= factor;
       };
+      if (flags & update_values)
+        scale(output.shape_values);
       if (flags & update_gradients)
         scale(output.shape_gradients);
       if (flags & update_hessians)
@@ -345,16 +254,14 @@ namespace Tessella
   template <int dim>
   void
   FE_BoundingBoxLegendre<dim>::fill_fe_values(
-    const typename Triangulation<dim>::cell_iterator &cell,
+    const CellIterator &cell,
     const CellSimilarity::Similarity,
-    const Quadrature<dim>                         &quadrature,
-    const Mapping<dim>                            &mapping,
-    const typename Mapping<dim>::InternalDataBase &mapping_internal,
-    const dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
-                                                        &mapping_data,
+    const Quadrature<dim>                               &quadrature,
+    const Mapping<dim>                                  &mapping,
+    const typename Mapping<dim>::InternalDataBase       &mapping_internal,
+    const MappingData                                   &mapping_data,
     const typename FiniteElement<dim>::InternalDataBase &fe_internal,
-    dealii::internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
-      &output_data) const
+    ElementData                                         &output_data) const
   {
     // The derivatives of the previous cell were scaled in place, so that all
     // have to be computed again even if the cells are similar.
@@ -369,12 +276,11 @@ namespace Tessella
 
     const auto &data =
       static_cast<const typename FE_Poly<dim>::InternalData &>(fe_internal);
-    const double factor = scaling(mapping, cell);
     if (data.update_each & update_values)
       for (unsigned int i = 0; i < this->n_dofs_per_cell(); ++i)
         for (unsigned int q = 0; q < quadrature.size(); ++q)
-          output_data.shape_values[i][q] = factor * data.shape_values[i][q];
-    scale_derivatives<dim>(factor, data.update_each, output_data);
+          output_data.shape_values[i][q] = data.shape_values[i][q];
+    scale_functions(scaling(mapping, cell), data.update_each, output_data);
   }
 
 
@@ -382,16 +288,14 @@ namespace Tessella
   template <int dim>
   void
   FE_BoundingBoxLegendre<dim>::fill_fe_face_values(
-    const typename Triangulation<dim>::cell_iterator &cell,
-    const unsigned int                                face_no,
-    const hp::QCollection<dim - 1>                   &quadrature,
-    const Mapping<dim>                               &mapping,
-    const typename Mapping<dim>::InternalDataBase    &mapping_internal,
-    const dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
-                                                        &mapping_data,
+    const CellIterator                                  &cell,
+    const unsigned int                                   face_no,
+    const hp::QCollection<dim - 1>                      &quadrature,
+    const Mapping<dim>                                  &mapping,
+    const typename Mapping<dim>::InternalDataBase       &mapping_internal,
+    const MappingData                                   &mapping_data,
     const typename FiniteElement<dim>::InternalDataBase &fe_internal,
-    dealii::internal::FEValuesImplementation::FiniteElementRelatedData<dim, dim>
-      &output_data) const
+    ElementData                                         &output_data) const
   {
     FE_Poly<dim>::fill_fe_face_values(cell,
                                       face_no,
@@ -402,16 +306,9 @@ namespace Tessella
                                       fe_internal,
                                       output_data);
 
-    const auto &data =
-      static_cast<const typename FE_Poly<dim>::InternalData &>(fe_internal);
-    const double       factor = scaling(mapping, cell);
-    const unsigned int n_q_points =
-      quadrature[quadrature.size() == 1 ? 0 : face_no].size();
-    if (data.update_each & update_values)
-      for (unsigned int i = 0; i < this->n_dofs_per_cell(); ++i)
-        for (unsigned int q = 0; q < n_q_points; ++q)
-          output_data.shape_values[i][q] *= factor;
-    scale_derivatives<dim>(factor, data.update_each, output_data);
+    scale_functions(scaling(mapping, cell),
+                    fe_internal.update_each,
+                    output_data);
   }
 
 

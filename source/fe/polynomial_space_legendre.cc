@@ -98,14 +98,6 @@ namespace Tessella
       return degree;
     }
 
-    template <typename T>
-    void
-    check_size(const std::vector<T> &v, const unsigned int n)
-    {
-      (void)v;
-      (void)n;
-      Assert(v.empty() || v.size() == n, ExcDimensionMismatch(v.size(), n));
-    }
   } // namespace
 
 
@@ -134,11 +126,15 @@ namespace Tessella
     std::vector<Tensor<4, dim>> &fourth_derivatives) const
   {
     const unsigned int n = this->n();
-    check_size(values, n);
-    check_size(grads, n);
-    check_size(grad_grads, n);
-    check_size(third_derivatives, n);
-    check_size(fourth_derivatives, n);
+    for (const std::size_t size : {values.size(),
+                                   grads.size(),
+                                   grad_grads.size(),
+                                   third_derivatives.size(),
+                                   fourth_derivatives.size()})
+      {
+        (void)size;
+        Assert(size == 0 || size == n, ExcDimensionMismatch(size, n));
+      }
 
     const unsigned int n_derivatives = !fourth_derivatives.empty()  ? 4
                                        : !third_derivatives.empty() ? 3
@@ -165,6 +161,19 @@ namespace Tessella
 
 
   template <int dim>
+  template <int order>
+  Tensor<order, dim>
+  PolynomialSpaceLegendre<dim>::derivative(const unsigned int i,
+                                           const Point<dim>  &p) const
+  {
+    AssertIndexRange(i, this->n());
+    return Tables<dim>(p, this->degree(), order)
+      .template tensor<order>(&exponents[i * dim]);
+  }
+
+
+
+  template <int dim>
   double
   PolynomialSpaceLegendre<dim>::compute_value(const unsigned int i,
                                               const Point<dim>  &p) const
@@ -181,9 +190,7 @@ namespace Tessella
   PolynomialSpaceLegendre<dim>::compute_1st_derivative(
     const unsigned int i, const Point<dim> &p) const
   {
-    AssertIndexRange(i, this->n());
-    return Tables<dim>(p, this->degree(), 1)
-      .template tensor<1>(&exponents[i * dim]);
+    return derivative<1>(i, p);
   }
 
 
@@ -193,9 +200,7 @@ namespace Tessella
   PolynomialSpaceLegendre<dim>::compute_2nd_derivative(
     const unsigned int i, const Point<dim> &p) const
   {
-    AssertIndexRange(i, this->n());
-    return Tables<dim>(p, this->degree(), 2)
-      .template tensor<2>(&exponents[i * dim]);
+    return derivative<2>(i, p);
   }
 
 
@@ -205,9 +210,7 @@ namespace Tessella
   PolynomialSpaceLegendre<dim>::compute_3rd_derivative(
     const unsigned int i, const Point<dim> &p) const
   {
-    AssertIndexRange(i, this->n());
-    return Tables<dim>(p, this->degree(), 3)
-      .template tensor<3>(&exponents[i * dim]);
+    return derivative<3>(i, p);
   }
 
 
@@ -217,47 +220,7 @@ namespace Tessella
   PolynomialSpaceLegendre<dim>::compute_4th_derivative(
     const unsigned int i, const Point<dim> &p) const
   {
-    AssertIndexRange(i, this->n());
-    return Tables<dim>(p, this->degree(), 4)
-      .template tensor<4>(&exponents[i * dim]);
-  }
-
-
-
-  template <int dim>
-  Tensor<1, dim>
-  PolynomialSpaceLegendre<dim>::compute_grad(const unsigned int i,
-                                             const Point<dim>  &p) const
-  {
-    return compute_1st_derivative(i, p);
-  }
-
-
-
-  template <int dim>
-  Tensor<2, dim>
-  PolynomialSpaceLegendre<dim>::compute_grad_grad(const unsigned int i,
-                                                  const Point<dim>  &p) const
-  {
-    return compute_2nd_derivative(i, p);
-  }
-
-
-
-  template <int dim>
-  std::string
-  PolynomialSpaceLegendre<dim>::name() const
-  {
-    return "PolynomialSpaceLegendre";
-  }
-
-
-
-  template <int dim>
-  std::unique_ptr<ScalarPolynomialsBase<dim>>
-  PolynomialSpaceLegendre<dim>::clone() const
-  {
-    return std::make_unique<PolynomialSpaceLegendre<dim>>(*this);
+    return derivative<4>(i, p);
   }
 
 

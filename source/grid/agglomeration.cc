@@ -40,13 +40,22 @@ namespace Tessella
 
       constexpr unsigned int unset = std::numeric_limits<unsigned int>::max();
 
-      /// Converts ids of the cells that this process owns, in the order of
-      /// these cells, to ids of all active cells.
+      /// Ids numbered by first occurrence, without gaps.
+      std::vector<unsigned int>
+      renumbered(std::vector<unsigned int> ids)
+      {
+        internal::renumber(ids);
+        return ids;
+      }
+
+      /// Renumbers ids of the cells that this process owns, in the order of
+      /// these cells, and converts them to ids of all active cells.
       template <int dim>
       std::vector<unsigned int>
       expand(const Triangulation<dim>   &triangulation,
              std::vector<unsigned int> &&ids)
       {
+        internal::renumber(ids);
         if (!is_distributed(triangulation))
           return std::move(ids);
         std::vector<unsigned int> result(triangulation.n_active_cells(), unset);
@@ -178,9 +187,9 @@ namespace Tessella
 
       template <typename CellIterator>
       CellIterator
-      ancestor_on_level(CellIterator cell, const int level)
+      ancestor_on_level(CellIterator cell, const unsigned int level)
       {
-        while (cell->level() > level)
+        while (cell->level() > static_cast<int>(level))
           cell = cell->parent();
         return cell;
       }
@@ -274,6 +283,20 @@ namespace Tessella
                       "fewer levels, take complete families, or let cut "
                       "ancestors be split."));
       }
+
+
+
+      /// Strategy whose polytopes are the ancestors.
+      template <int dim, typename LevelFunction>
+      Strategy<dim>
+      ancestors(const LevelFunction &level_of_ancestor, const bool split_cut)
+      {
+        return [=](const Triangulation<dim> &triangulation) {
+          if (!split_cut)
+            check_ancestors_uncut(triangulation, level_of_ancestor);
+          return ancestor_ids(triangulation, level_of_ancestor);
+        };
+      }
     } // namespace
 
 
@@ -299,20 +322,18 @@ namespace Tessella
       return [n_polytopes, weights](const Triangulation<dim> &triangulation) {
         check_n_polytopes(triangulation, n_polytopes);
         std::vector<unsigned int> own_weights;
-        const auto                check_weights = [&]() {
-          if (weights.empty())
-            return;
-          check_n_ids(triangulation,
-                      weights.size(),
-                      "The vector of weights for METIS");
-          const auto zero = std::find(weights.begin(), weights.end(), 0u);
-          AssertThrow(zero == weights.end(),
-                      ExcMessage("The weight for METIS of active cell " +
-                                 std::to_string(zero - weights.begin()) +
-                                 " is zero: all must be positive."));
-          own_weights = restrict_to_owned(triangulation, weights);
-        };
-        check_weights();
+        if (!weights.empty())
+          {
+            check_n_ids(triangulation,
+                        weights.size(),
+                        "The vector of weights for METIS");
+            const auto zero = std::find(weights.begin(), weights.end(), 0u);
+            AssertThrow(zero == weights.end(),
+                        ExcMessage("The weight for METIS of active cell " +
+                                   std::to_string(zero - weights.begin()) +
+                                   " is zero: all must be positive."));
+            own_weights = restrict_to_owned(triangulation, weights);
+          }
         const unsigned int n_parts = own_share(triangulation, n_polytopes);
         std::vector<unsigned int> ids;
         if (n_parts > 0)
@@ -321,7 +342,6 @@ namespace Tessella
                                                                 false),
                                       own_weights,
                                       n_parts);
-        internal::renumber(ids);
         return expand(triangulation, std::move(ids));
       };
     }
@@ -355,7 +375,6 @@ namespace Tessella
                k < (id + 1) * n_cells / n_parts;
                ++k)
             ids[order[k].second] = id;
-        internal::renumber(ids);
         return expand(triangulation, std::move(ids));
       };
     }
@@ -370,7 +389,7 @@ namespace Tessella
         const std::vector<Item<dim>> items   = cells_as_items(triangulation);
         const unsigned int           n_cells = items.size();
         if (n_cells == 0)
-          return expand(triangulation, std::vector<unsigned int>());
+          return expand(triangulation, {});
         const unsigned int size =
           cells_per_leaf > 0 ? cells_per_leaf : default_n_children<dim>();
         std::vector<unsigned int> ids =
@@ -394,7 +413,6 @@ namespace Tessella
         std::vector<unsigned int> ids;
         if (n_parts > 0)
           ids = tile(cells_as_items(triangulation), n_parts);
-        internal::renumber(ids);
         return expand(triangulation, std::move(ids));
       };
     }
@@ -405,15 +423,11 @@ namespace Tessella
     Strategy<dim>
     parents(const unsigned int levels_up, const bool split_cut)
     {
-      return [levels_up, split_cut](const Triangulation<dim> &triangulation) {
-        const auto up = [levels_up](const int level) {
-          return level -
-                 static_cast<int>(std::min<unsigned int>(levels_up, level));
-        };
-        if (!split_cut)
-          check_ancestors_uncut(triangulation, up);
-        return ancestor_ids(triangulation, up);
-      };
+      return ancestors<dim>(
+        [levels_up](const unsigned int level) {
+          return level - std::min(levels_up, level);
+        },
+        split_cut);
     }
 
 
@@ -422,14 +436,11 @@ namespace Tessella
     Strategy<dim>
     ancestors_on_level(const unsigned int level, const bool split_cut)
     {
-      return [level, split_cut](const Triangulation<dim> &triangulation) {
-        const auto up = [level](const int cell_level) {
-          return static_cast<int>(std::min<unsigned int>(level, cell_level));
-        };
-        if (!split_cut)
-          check_ancestors_uncut(triangulation, up);
-        return ancestor_ids(triangulation, up);
-      };
+      return ancestors<dim>(
+        [level](const unsigned int cell_level) {
+          return std::min(level, cell_level);
+        },
+        split_cut);
     }
 
 
@@ -619,9 +630,7 @@ namespace Tessella
                     local_ids.size(),
                     "The vector of polytope ids of a distributed mesh");
         // Remove the gaps that the polytopes of other processes leave.
-        std::vector<unsigned int> own = local_ids;
-        internal::renumber(own);
-        return own;
+        return renumbered(local_ids);
       };
     }
 
@@ -633,9 +642,7 @@ namespace Tessella
     {
       return [ids](const Triangulation<dim> &triangulation) {
         check_n_ids(triangulation, ids.size(), "The vector of polytope ids");
-        std::vector<unsigned int> new_ids = ids;
-        internal::renumber(new_ids);
-        return new_ids;
+        return renumbered(ids);
       };
     }
 
@@ -650,8 +657,7 @@ namespace Tessella
         ids.reserve(triangulation.n_active_cells());
         for (const auto &cell : triangulation.active_cell_iterators())
           ids.push_back(cell->material_id());
-        internal::renumber(ids);
-        return ids;
+        return renumbered(std::move(ids));
       };
     }
 
@@ -667,8 +673,7 @@ namespace Tessella
         check_n_ids(triangulation,
                     ids.size(),
                     "The file '" + file_name + "' of polytope ids");
-        internal::renumber(ids);
-        return ids;
+        return renumbered(std::move(ids));
       };
     }
 
@@ -699,8 +704,7 @@ namespace Tessella
             file_ids[ancestor_on_level(
                        typename Triangulation<dim>::cell_iterator(cell), 0)
                        ->index()]);
-        internal::renumber(ids);
-        return ids;
+        return renumbered(std::move(ids));
       };
     }
 
@@ -714,16 +718,15 @@ namespace Tessella
         std::vector<unsigned int> ids =
           restrict_to_owned(triangulation, apply(strategy, triangulation));
         const bool merge = options.min_cells > 1;
-        internal::renumber(ids);
         if (!merge && !options.split_disconnected)
           return expand(triangulation, std::move(ids));
+        internal::renumber(ids);
         const internal::DualGraph graph =
           internal::make_dual_graph(triangulation, merge);
         if (options.split_disconnected)
           ids = internal::connected_parts(graph, ids);
         if (merge)
           internal::merge_small_polytopes(graph, options.min_cells, ids);
-        internal::renumber(ids);
         return expand(triangulation, std::move(ids));
       };
     }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <numeric>
 #include <queue>
 #include <string>
 #include <utility>
@@ -69,11 +70,9 @@ namespace Tessella
           , parts(graph.n_cells(), 0)
           , local_index(graph.n_cells())
         {
-          for (unsigned int i = 0; i < cells.size(); ++i)
-            cells[i] = i;
-          std::uint64_t sum = 0;
-          for (const unsigned int weight : weights)
-            sum += weight;
+          std::iota(cells.begin(), cells.end(), 0u);
+          const std::uint64_t sum =
+            std::accumulate(weights.begin(), weights.end(), std::uint64_t(0));
           // METIS adds up weights and multiplies the sums by small integers.
           constexpr std::uint64_t max_sum =
             std::numeric_limits<idx_t>::max() / 4;
@@ -345,8 +344,7 @@ namespace Tessella
       // absorbed it.
       std::vector<unsigned int> sizes(n_ids, 0), first(n_ids, unset),
         last(n_ids, unset), next(n_cells, unset), absorbed_by(n_ids);
-      for (unsigned int id = 0; id < n_ids; ++id)
-        absorbed_by[id] = id;
+      std::iota(absorbed_by.begin(), absorbed_by.end(), 0u);
       for (unsigned int cell = 0; cell < n_cells; ++cell)
         {
           const unsigned int id = ids[cell];

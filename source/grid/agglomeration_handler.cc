@@ -251,10 +251,7 @@ namespace Tessella
         if (id == invalid_index)
           id = n++;
     };
-    if (is_parallel)
-      Tessella::on_all_processes(get_communicator(), collect);
-    else
-      collect();
+    Tessella::on_all_processes(get_communicator(), collect);
     build(std::move(ids));
   }
 
@@ -281,13 +278,6 @@ namespace Tessella
   }
 
   template <int dim>
-  const dealii::Triangulation<dim> &
-  AgglomerationHandler<dim>::get_triangulation() const
-  {
-    return *triangulation;
-  }
-
-  template <int dim>
   const dealii::Mapping<dim> &
   AgglomerationHandler<dim>::get_mapping() const
   {
@@ -305,28 +295,6 @@ namespace Tessella
 
   template <int dim>
   unsigned int
-  AgglomerationHandler<dim>::n_polytopes() const
-  {
-    return mesh.n_owned_polytopes();
-  }
-
-  template <int dim>
-  unsigned int
-  AgglomerationHandler<dim>::n_agglomerates() const
-  {
-    check_finalized();
-    return n_polytopes();
-  }
-
-  template <int dim>
-  unsigned int
-  AgglomerationHandler<dim>::n_global_polytopes() const
-  {
-    return n_all_polytopes;
-  }
-
-  template <int dim>
-  unsigned int
   AgglomerationHandler<dim>::global_polytope_index(
     const unsigned int polytope) const
   {
@@ -337,68 +305,11 @@ namespace Tessella
   }
 
   template <int dim>
-  MPI_Comm
-  AgglomerationHandler<dim>::get_communicator() const
-  {
-    return Compatibility::get_communicator(*triangulation);
-  }
-
-  template <int dim>
   void
   AgglomerationHandler<dim>::fill_penalty_factors(
     const PenaltyFormula formula) const
   {
     compute_penalty_factors(*this, formula);
-  }
-
-  template <int dim>
-  PolytopeIterator<dim>
-  AgglomerationHandler<dim>::polytope(const unsigned int index) const
-  {
-    check_cells();
-    AssertIndexRange(index, mesh.n_polytopes());
-    return PolytopeIterator<dim>(*this, index);
-  }
-
-  template <int dim>
-  PolytopeIterator<dim>
-  AgglomerationHandler<dim>::begin() const
-  {
-    check_cells();
-    check_finalized();
-    return PolytopeIterator<dim>(*this, 0);
-  }
-
-  template <int dim>
-  PolytopeIterator<dim>
-  AgglomerationHandler<dim>::end() const
-  {
-    return begin() + n_polytopes();
-  }
-
-  template <int dim>
-  dealii::IteratorRange<PolytopeIterator<dim>>
-  AgglomerationHandler<dim>::polytope_iterators() const
-  {
-    return {begin(), end()};
-  }
-
-  template <int dim>
-  const std::vector<unsigned int> &
-  AgglomerationHandler<dim>::polytope_of_cell() const
-  {
-    check_cells();
-    return cell_polytope;
-  }
-
-  template <int dim>
-  typename dealii::Triangulation<dim>::active_cell_iterator
-  AgglomerationHandler<dim>::active_cell(
-    const unsigned int active_cell_index) const
-  {
-    check_cells();
-    AssertIndexRange(active_cell_index, cells.size());
-    return cells[active_cell_index];
   }
 
   template <int dim>
@@ -414,37 +325,6 @@ namespace Tessella
         corners.second[d] = mesh.box[2 * dim * polytope + dim + d];
       }
     return dealii::BoundingBox<dim>(corners);
-  }
-
-  template <int dim>
-  const PolytopicMesh<dim> &
-  AgglomerationHandler<dim>::polytopic_mesh() const
-  {
-    check_cells();
-    return mesh;
-  }
-
-  template <int dim>
-  const PolytopicDoFs &
-  AgglomerationHandler<dim>::polytopic_dofs() const
-  {
-    check_cells();
-    return dofs;
-  }
-
-  template <int dim>
-  PolytopicDoFs &
-  AgglomerationHandler<dim>::mutable_polytopic_dofs() const
-  {
-    check_cells();
-    return dofs;
-  }
-
-  template <int dim>
-  unsigned int
-  AgglomerationHandler<dim>::n_curved_cells() const
-  {
-    return present_n_curved_cells;
   }
 
   template <int dim>
@@ -555,10 +435,7 @@ namespace Tessella
                       ", but the collection has " +
                       std::to_string(new_collection.size()) + " elements."));
     };
-    if (is_parallel)
-      Tessella::on_all_processes(get_communicator(), examine);
-    else
-      examine();
+    Tessella::on_all_processes(get_communicator(), examine);
 
     clear_dofs();
     fe_collection =
@@ -569,7 +446,7 @@ namespace Tessella
     if (is_parallel)
       {
         fe_indices.resize(mesh.n_polytopes());
-        (*ghosts)(fe_indices, 1, false);
+        (*ghosts)(fe_indices, 1);
       }
     number_dofs(facts.degrees, facts.n_functions);
   }
@@ -622,13 +499,6 @@ namespace Tessella
   }
 
   template <int dim>
-  const dealii::FiniteElement<dim> &
-  AgglomerationHandler<dim>::get_fe(const unsigned int index) const
-  {
-    return get_fe_collection()[index];
-  }
-
-  template <int dim>
   unsigned int
   AgglomerationHandler<dim>::active_fe_index(const unsigned int polytope) const
   {
@@ -637,13 +507,6 @@ namespace Tessella
     if (!fe_indices.empty())
       return fe_indices[polytope];
     return polytope < next_fe_indices.size() ? next_fe_indices[polytope] : 0;
-  }
-
-  template <int dim>
-  dealii::types::global_dof_index
-  AgglomerationHandler<dim>::n_dofs() const
-  {
-    return static_cast<dealii::types::global_dof_index>(n_all_dofs);
   }
 
   template <int dim>
@@ -665,20 +528,6 @@ namespace Tessella
     return static_cast<dealii::types::global_dof_index>(
       polytope < n_polytopes() ? first_own_dof + dofs.dof_offset[polytope]
                                : ghost_first_dof[polytope - n_polytopes()]);
-  }
-
-  template <int dim>
-  unsigned int
-  AgglomerationHandler<dim>::n_components() const
-  {
-    return dofs.n_components;
-  }
-
-  template <int dim>
-  PolynomialSpaceType
-  AgglomerationHandler<dim>::polynomial_space() const
-  {
-    return space;
   }
 
   template <int dim>

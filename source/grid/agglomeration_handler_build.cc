@@ -19,15 +19,6 @@ namespace Tessella
 {
   namespace
   {
-    void
-    check_number_of_ids(const std::size_t n_ids, const std::size_t n_cells)
-    {
-      AssertThrow(n_ids == n_cells,
-                  ExcUserInput("The agglomeration strategy returned " +
-                               std::to_string(n_ids) + " polytope ids for " +
-                               std::to_string(n_cells) + " active cells."));
-    }
-
     // Writes next and the following numbers as positions of the active
     // descendants of a cell, depth first. Repeated for the coarse cells in
     // their order, this is the order of CellId.
@@ -82,62 +73,31 @@ namespace Tessella
   AgglomerationHandler<dim>::build(std::vector<unsigned int> &&ids)
   {
     internal::PolytopeNumbering numbering;
-    if (!is_parallel)
-      {
-        check_number_of_ids(ids.size(), cells.size());
-        numbering.ids = std::move(ids);
-        build_flat_view(numbering);
-        renew_mesh_revision();
-        return;
-      }
-    const MPI_Comm communicator = get_communicator();
+    const MPI_Comm              communicator = get_communicator();
     Tessella::on_all_processes(communicator, [&]() {
-      check_number_of_ids(ids.size(), cells.size());
-      numbering.ids      = std::move(ids);
-      numbering.position = position_in_parallel(*triangulation, cells);
+      AssertThrow(ids.size() == cells.size(),
+                  ExcUserInput(
+                    "The agglomeration strategy returned " +
+                    std::to_string(ids.size()) + " polytope ids for " +
+                    std::to_string(cells.size()) + " active cells."));
+      numbering.ids = std::move(ids);
+      if (is_parallel)
+        numbering.position = position_in_parallel(*triangulation, cells);
     });
-    number_in_parallel(numbering);
+    if (is_parallel)
+      number_in_parallel(numbering);
     Tessella::on_all_processes(communicator,
                                [&]() { build_flat_view(numbering); });
-    exchange_measures_and_boxes();
-    list_shared_facets(mesh, numbering.order);
-    reduce_types();
-    renew_mesh_revision();
-  }
-
-
-
-  template <int dim>
-  void
-  AgglomerationHandler<dim>::renew_mesh_revision()
-  {
+    if (is_parallel)
+      {
+        // Measures and boxes of ghosts come from their owners.
+        (*ghosts)(mesh.measure, 1);
+        (*ghosts)(mesh.box, 2 * dim);
+        list_shared_facets(mesh, numbering.order);
+        reduce_types();
+      }
     mesh.revision            = new_revision();
     mesh.quadrature_revision = mesh.revision;
-  }
-
-
-
-  template <int dim>
-  void
-  AgglomerationHandler<dim>::exchange_measures_and_boxes()
-  {
-    const unsigned int  n_own = mesh.n_owned_polytopes();
-    std::vector<double> facts((2 * dim + 1) * std::size_t(mesh.n_polytopes()));
-    for (unsigned int k = 0; k < n_own; ++k)
-      {
-        facts[(2 * dim + 1) * std::size_t(k)] = mesh.measure[k];
-        std::copy_n(&mesh.box[2 * dim * std::size_t(k)],
-                    2 * dim,
-                    &facts[(2 * dim + 1) * std::size_t(k) + 1]);
-      }
-    (*ghosts)(facts, 2 * dim + 1, false);
-    for (unsigned int k = n_own; k < mesh.n_polytopes(); ++k)
-      {
-        mesh.measure[k] = facts[(2 * dim + 1) * std::size_t(k)];
-        std::copy_n(&facts[(2 * dim + 1) * std::size_t(k) + 1],
-                    2 * dim,
-                    &mesh.box[2 * dim * std::size_t(k)]);
-      }
   }
 
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include <deal.II/base/utilities.h>
+
 #include <deal.II/grid/tria.h>
 #include <deal.II/grid/tria_accessor.h>
 #include <deal.II/grid/tria_iterator.h>
@@ -8,11 +10,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <string>
 
 #include "../base/collective.h"
+#include "dual_graph.h"
 #include "flat_view_builder.h"
 #include "ghost_exchange.h"
 
@@ -27,51 +29,11 @@
 
 namespace Tessella
 {
-  void
-  GhostExchange::communicate(const std::vector<std::vector<char>> &send,
-                             std::vector<std::vector<char>> &receive) const
-  {
-#ifdef DEAL_II_WITH_MPI
-    // Messages between a pair of processes arrive in the order in which they
-    // were sent, so that a single tag suffices.
-    constexpr int            tag  = 5417;
-    const std::size_t        most = std::numeric_limits<int>::max();
-    std::vector<MPI_Request> requests(2 * partners.size());
-    for (unsigned int p = 0; p < partners.size(); ++p)
-      {
-        AssertThrow(send[p].size() <= most && receive[p].size() <= most,
-                    ExcUserInput("Processes have more than 2 GB to exchange "
-                                 "with each other: use more processes."));
-        MPI_Irecv(receive[p].data(),
-                  static_cast<int>(receive[p].size()),
-                  MPI_BYTE,
-                  static_cast<int>(partners[p].rank),
-                  tag,
-                  communicator,
-                  &requests[2 * p]);
-        MPI_Isend(const_cast<char *>(send[p].data()),
-                  static_cast<int>(send[p].size()),
-                  MPI_BYTE,
-                  static_cast<int>(partners[p].rank),
-                  tag,
-                  communicator,
-                  &requests[2 * p + 1]);
-      }
-    MPI_Waitall(static_cast<int>(requests.size()),
-                requests.data(),
-                MPI_STATUSES_IGNORE);
-#else
-    (void)send;
-    (void)receive;
-#endif
-  }
-
-
-
   namespace
   {
+    template <typename T>
     void
-    sort_and_unify(std::vector<unsigned int> &list)
+    sort_and_unify(std::vector<T> &list)
     {
       std::sort(list.begin(), list.end());
       list.erase(std::unique(list.begin(), list.end()), list.end());
@@ -114,51 +76,30 @@ namespace Tessella
         , cells(cells)
         , ids(numbering.ids)
         , position(numbering.position)
-        , cell_at(cells.size())
-      {
-        for (unsigned int c = 0; c < cells.size(); ++c)
-          cell_at[position[c]] = c;
-      }
+        , cell_at(dealii::Utilities::invert_permutation(position))
+      {}
 
       // Numbers the own polytopes by their first cells and returns how many
       // there are.
       unsigned int
       number_own_polytopes()
       {
-        unsigned int largest = 0;
-        for (unsigned int c = 0; c < cells.size(); ++c)
-          if (cells[c]->is_locally_owned())
-            largest = std::max(largest, ids[c]);
-        // Ids may be arbitrary and have gaps.
-        const bool                dense = largest / 4 <= cells.size();
-        std::vector<unsigned int> known;
-        if (!dense)
-          {
-            for (unsigned int c = 0; c < cells.size(); ++c)
-              if (cells[c]->is_locally_owned())
-                known.push_back(ids[c]);
-            sort_and_unify(known);
-          }
-        std::vector<unsigned int> number(dense ? largest + std::size_t(1)
-                                               : known.size(),
-                                         invalid_index);
+        std::vector<unsigned int> own;
         for (const unsigned int c : cell_at)
-          if (!cells[c]->is_locally_owned())
-            ids[c] = invalid_index;
-          else
+          if (cells[c]->is_locally_owned())
+            own.push_back(ids[c]);
+        const unsigned int n    = internal::renumber(own);
+        auto               next = own.cbegin();
+        for (const unsigned int c : cell_at)
+          if (cells[c]->is_locally_owned())
             {
-              const std::size_t i =
-                dense ? ids[c]
-                      : std::lower_bound(known.begin(), known.end(), ids[c]) -
-                          known.begin();
-              if (number[i] == invalid_index)
-                {
-                  number[i] = static_cast<unsigned int>(first_cell.size());
-                  first_cell.push_back(c);
-                }
-              ids[c] = number[i];
+              ids[c] = *next++;
+              if (ids[c] == first_cell.size())
+                first_cell.push_back(c);
             }
-        return static_cast<unsigned int>(first_cell.size());
+          else
+            ids[c] = invalid_index;
+        return n;
       }
 
       // Finds the cells that are shared with each process.
@@ -192,30 +133,28 @@ namespace Tessella
       {
         sort_pairs();
         ghosts.partners.resize(shared.size());
-        std::vector<std::vector<char>> send(shared.size()),
+        std::vector<std::vector<CellMessage>> send(shared.size()),
           receive(shared.size());
         for (unsigned int p = 0; p < shared.size(); ++p)
           {
-            ghosts.partners[p].rank        = shared[p].rank;
-            std::vector<unsigned int> &own = ghosts.partners[p].own;
-            send[p].resize(sizeof(CellMessage) * shared[p].own.size());
-            receive[p].resize(sizeof(CellMessage) * shared[p].ghost.size());
-            for (std::size_t i = 0; i < shared[p].own.size(); ++i)
+            ghosts.partners[p].rank       = shared[p].rank;
+            std::vector<std::size_t> &own = ghosts.partners[p].polytopes.own;
+            for (const unsigned int c : shared[p].own)
               {
-                const unsigned int k       = ids[cell_at[shared[p].own[i]]];
-                const CellMessage  message = {
-                   first_global_polytope + k,
-                   cells[first_cell[k]]->id().template to_binary<dim>()};
-                std::memcpy(send[p].data() + sizeof(CellMessage) * i,
-                            &message,
-                            sizeof(CellMessage));
+                const unsigned int k = ids[cell_at[c]];
+                send[p].push_back(
+                  {first_global_polytope + k,
+                   cells[first_cell[k]]->id().template to_binary<dim>()});
                 own.push_back(k);
               }
             sort_and_unify(own);
+            receive[p].resize(shared[p].ghost.size());
           }
         ghosts.communicate(send, receive);
         for (unsigned int p = 0; p < shared.size(); ++p)
-          number_ghosts(shared[p].ghost, receive[p], ghosts.partners[p].ghosts);
+          number_ghosts(shared[p].ghost,
+                        receive[p],
+                        ghosts.partners[p].polytopes.ghosts);
       }
 
       // Position of all owned and ghost polytopes in the order of their first
@@ -315,13 +254,9 @@ namespace Tessella
       // cells.
       void
       number_ghosts(const std::vector<unsigned int> &ghost_cells,
-                    const std::vector<char>         &received,
-                    std::vector<unsigned int>       &ghosts)
+                    const std::vector<CellMessage>  &messages,
+                    std::vector<std::size_t>        &ghosts)
       {
-        std::vector<CellMessage> messages(ghost_cells.size());
-        std::memcpy(static_cast<void *>(messages.data()),
-                    received.data(),
-                    received.size());
         std::vector<unsigned int> by_number(messages.size());
         std::iota(by_number.begin(), by_number.end(), 0u);
         std::sort(by_number.begin(),
@@ -338,8 +273,7 @@ namespace Tessella
             if (ghost_polytopes.size() == first ||
                 ghost_polytopes.back() != messages[i].polytope)
               {
-                ghosts.push_back(
-                  static_cast<unsigned int>(n_own + ghost_polytopes.size()));
+                ghosts.push_back(n_own + ghost_polytopes.size());
                 ghost_polytopes.push_back(messages[i].polytope);
                 ghost_first_cells.emplace_back(messages[i].first_cell);
               }
@@ -423,9 +357,9 @@ namespace Tessella
         return view.interface_shift[i] < view.interface_shift[j];
       });
     // Ghosts are numbered partner by partner.
-    std::vector<unsigned int> first_ghost;
+    std::vector<std::size_t> first_ghost;
     for (const auto &partner : ghosts->partners)
-      first_ghost.push_back(partner.ghosts.front());
+      first_ghost.push_back(partner.polytopes.ghosts.front());
     for (const unsigned int i : shared)
       {
         const unsigned int side =
@@ -439,8 +373,8 @@ namespace Tessella
              f < view.facet_offset[i + 1];
              ++f)
           {
-            partner.own_sides.push_back(2 * std::size_t(f) + side);
-            partner.ghost_sides.push_back(2 * std::size_t(f) + 1 - side);
+            partner.facet_sides.own.push_back(2 * std::size_t(f) + side);
+            partner.facet_sides.ghosts.push_back(2 * std::size_t(f) + 1 - side);
           }
       }
   }
@@ -459,7 +393,7 @@ namespace Tessella
     std::vector<std::uint64_t> first(mesh.n_polytopes());
     for (unsigned int k = 0; k < n_own; ++k)
       first[k] = first_own_dof + dofs.dof_offset[k];
-    (*ghosts)(first, 1, false);
+    (*ghosts)(first, 1);
     ghost_first_dof.assign(first.begin() + n_own, first.end());
 
     // One reduction finds minima and maxima: a minimum is the maximum of the
@@ -471,10 +405,7 @@ namespace Tessella
         extrema[1] = std::max(extrema[1], dofs.n_basis[k]);
         extrema[2] = std::max(extrema[2], invalid_index - dofs.n_basis[k]);
       }
-#ifdef DEAL_II_WITH_MPI
-    MPI_Allreduce(
-      MPI_IN_PLACE, extrema, 3, MPI_UNSIGNED, MPI_MAX, communicator);
-#endif
+    dealii::Utilities::MPI::max(extrema, communicator, extrema);
     dofs.whole.is_set       = true;
     dofs.whole.max_degree   = extrema[0];
     dofs.whole.max_basis    = extrema[1];
@@ -493,7 +424,7 @@ namespace Tessella
     AssertDimension(values.size(),
                     std::size_t(n_components) * mesh.n_polytopes());
     if (ghosts != nullptr)
-      (*ghosts)(values, n_components, false);
+      (*ghosts)(values, n_components);
   }
 
 
@@ -510,25 +441,18 @@ namespace Tessella
     // Rows of equal length, one per polytope.
     const unsigned int  n = max_dofs_per_polytope();
     std::vector<double> rows(std::size_t(n) * mesh.n_polytopes());
-    const auto          for_range = [&](const unsigned int begin,
-                               const unsigned int end,
-                               const auto        &function) {
-      for (unsigned int k = begin; k < end; ++k)
-        function(values.data() + dofs.dof_offset[k],
-                 dofs.dof_offset[k + 1] - dofs.dof_offset[k],
-                 rows.data() + std::size_t(n) * k);
+    const auto          n_dofs = [&](const unsigned int k) {
+      return dofs.dof_offset[k + 1] - dofs.dof_offset[k];
     };
-    for_range(0,
-              n_polytopes(),
-              [](const double *u, const std::size_t size, double *row) {
-                std::copy_n(u, size, row);
-              });
-    (*ghosts)(rows, n, false);
-    for_range(n_polytopes(),
-              mesh.n_polytopes(),
-              [](double *u, const std::size_t size, const double *row) {
-                std::copy_n(row, size, u);
-              });
+    for (unsigned int k = 0; k < n_polytopes(); ++k)
+      std::copy_n(&values[dofs.dof_offset[k]],
+                  n_dofs(k),
+                  &rows[std::size_t(n) * k]);
+    (*ghosts)(rows, n);
+    for (unsigned int k = n_polytopes(); k < mesh.n_polytopes(); ++k)
+      std::copy_n(&rows[std::size_t(n) * k],
+                  n_dofs(k),
+                  &values[dofs.dof_offset[k]]);
   }
 
 
@@ -541,7 +465,7 @@ namespace Tessella
     check_cells();
     AssertDimension(values.size(), 2 * std::size_t(mesh.n_facets()));
     if (ghosts != nullptr)
-      (*ghosts)(values, 1, true);
+      (*ghosts)(values, 1, &GhostExchange::Partner::facet_sides);
   }
 
 
@@ -554,7 +478,7 @@ namespace Tessella
     check_cells();
     AssertDimension(values.size(), 2 * std::size_t(mesh.n_facets()));
     if (ghosts != nullptr)
-      (*ghosts)(values, 1, true);
+      (*ghosts)(values, 1, &GhostExchange::Partner::facet_sides);
   }
 
 

@@ -31,6 +31,12 @@ namespace Tessella
       const internal::CellShape<dim> *shape;
       unsigned int                    order;
       const internal::CurvedFacet    *facet; // null pointer for a sub-cell
+
+      unsigned int
+      face() const
+      {
+        return facet == nullptr ? invalid_index : facet->face;
+      }
     };
 
     // All curved sub-cells, followed by all curved facets.
@@ -46,29 +52,28 @@ namespace Tessella
       const internal::CellShapes<dim> &shapes =
         internal::CellShapes<dim>::get();
       std::vector<Task<dim>> tasks;
+      const auto             add = [&](const unsigned int           target,
+                           const unsigned int           cell,
+                           const unsigned int           degree,
+                           const internal::CurvedFacet *facet) {
+        const internal::CellShape<dim> &shape =
+          shapes(cells[cell]->reference_cell());
+        const unsigned int order = internal::reference_order(
+          shape, mapping_degree, 2 * degree + extra_order, facet != nullptr);
+        tasks.push_back({target, cell, &shape, order, facet});
+      };
       for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
         for (unsigned int s = mesh.subcell_offset[k];
              s < mesh.subcell_offset[k + 1];
              ++s)
           if (mesh.subcell_type[s] == SubCellType::tabulated)
-            {
-              const unsigned int              c = mesh.subcell_cell[s];
-              const internal::CellShape<dim> &shape =
-                shapes(cells[c]->reference_cell());
-              const unsigned int order = internal::reference_order(
-                shape, mapping_degree, 2 * dofs.degree[k] + extra_order, false);
-              tasks.push_back({s, c, &shape, order, nullptr});
-            }
+            add(s, mesh.subcell_cell[s], dofs.degree[k], nullptr);
       for (const internal::CurvedFacet &facet : curved_facets)
         {
-          const internal::CellShape<dim> &shape =
-            shapes(cells[facet.cell]->reference_cell());
           unsigned int p = dofs.degree[facet.polytopes[0]];
           if (facet.polytopes[1] != invalid_index)
             p = std::max(p, dofs.degree[facet.polytopes[1]]);
-          const unsigned int order = internal::reference_order(
-            shape, mapping_degree, 2 * p + extra_order, true);
-          tasks.push_back({facet.facet, facet.cell, &shape, order, &facet});
+          add(facet.facet, facet.cell, p, &facet);
         }
       return tasks;
     }
@@ -83,24 +88,17 @@ namespace Tessella
     {
       std::map<std::tuple<unsigned int, unsigned int, unsigned int>,
                unsigned int>
-                 sizes; // number of points of each rule
-      const auto rule_size = [&](const Task<dim> &task) {
-        const unsigned int f = task.facet == nullptr ? 0 : task.facet->face + 1;
-        unsigned int      &n =
-          sizes[std::make_tuple(task.shape->n_vertices, f, task.order)];
-        if (n == 0)
-          n = task.facet == nullptr
-                ? internal::cell_rule(*task.shape, task.order).points.size()
-                : internal::face_rule(*task.shape, task.facet->face, task.order)
-                    .points.size();
-        return n;
-      };
+        sizes; // number of points of each rule
       mesh.subcell_point_offset.assign(mesh.n_subcells() + 1, 0);
       mesh.facet_point_offset.assign(mesh.n_facets() + 1, 0);
       std::uint64_t n_cell_points = 0, n_facet_points = 0;
       for (const Task<dim> &task : tasks)
         {
-          const unsigned int n = rule_size(task);
+          unsigned int &n = sizes[std::make_tuple(
+            task.shape->n_vertices, task.face(), task.order)];
+          if (n == 0)
+            n = internal::reference_rule(*task.shape, task.face(), task.order)
+                  .points.size();
           if (task.facet == nullptr)
             {
               mesh.subcell_point_offset[task.target + 1] = n;
@@ -221,9 +219,7 @@ namespace Tessella
           {
             const Task<dim>           &task = tasks[i];
             internal::MappedRule<dim> &rule =
-              task.facet == nullptr
-                ? cache.cell(*task.shape, task.order)
-                : cache.face(*task.shape, task.facet->face, task.order);
+              cache(*task.shape, task.face(), task.order);
             rule.mapped.reinit(cells[task.cell]);
             if (task.facet == nullptr)
               tabulate_subcell(task, rule, mesh);

@@ -257,24 +257,28 @@ namespace Tessella
 
 
 
+      /// Dimension of a VTK cell that a mesh may have; 0 for other types.
       unsigned int
       dimension_of_vtk_cell(const std::uint64_t type)
       {
-        switch (type)
-          {
-            case 5: // triangle
-            case 8: // pixel
-            case 9: // quadrilateral
-              return 2;
-            case 10: // tetrahedron
-            case 11: // voxel
-            case 12: // hexahedron
-            case 13: // wedge
-            case 14: // pyramid
-              return 3;
-            default:
-              return 0;
-          }
+        // triangle, pixel, quadrilateral
+        if (type == 5 || type == 8 || type == 9)
+          return 2;
+        // tetrahedron, voxel, hexahedron, wedge, pyramid
+        return type >= 10 && type <= 14 ? 3 : 0;
+      }
+
+
+
+      /// The same for a gmsh element.
+      unsigned int
+      dimension_of_gmsh_element(const std::uint64_t type)
+      {
+        // triangle, quadrilateral
+        if (type == 2 || type == 3)
+          return 2;
+        // tetrahedron, hexahedron, wedge, pyramid
+        return type >= 4 && type <= 7 ? 3 : 0;
       }
 
 
@@ -473,26 +477,6 @@ namespace Tessella
         std::vector<unsigned int> ids;
         bool                      found = false;
       };
-
-
-
-      unsigned int
-      dimension_of_gmsh_element(const std::uint64_t type)
-      {
-        switch (type)
-          {
-            case 2: // triangle
-            case 3: // quadrilateral
-              return 2;
-            case 4: // tetrahedron
-            case 5: // hexahedron
-            case 6: // wedge
-            case 7: // pyramid
-              return 3;
-            default:
-              return 0;
-          }
-      }
 
 
 

@@ -444,7 +444,9 @@ namespace Tessella
               result.box =
                 surface_box(surfaces[which], mapped.reinit(which, cell));
               MappedRule<dim> &volume =
-                cache.cell(shape, reference_order(shape, degree, 0, false));
+                cache(shape,
+                      invalid_index,
+                      reference_order(shape, degree, 0, false));
               volume.mapped.reinit(cell);
               result.measure = mapped_measure(shape, volume);
             }
@@ -472,9 +474,9 @@ namespace Tessella
               // The length of the normal is not polynomial; this order yields
               // the area to many digits.
               MappedRule<dim> &face =
-                cache.face(shape,
-                           faces[i].second,
-                           reference_order(shape, degree, 5, true));
+                cache(shape,
+                      faces[i].second,
+                      reference_order(shape, degree, 5, true));
               face.mapped.reinit(cell);
               result[i].fill(0.);
               for (unsigned int q = 0; q < face.rule.points.size(); ++q)

@@ -48,10 +48,9 @@ namespace Tessella
       void
       vertices(const unsigned int c, double *v) const
       {
-        const double *first =
-          vertex_coordinates.data() + std::size_t(c) * (dim << dim);
-        for (unsigned int i = 0; i < (dim << dim); ++i)
-          v[i] = first[i];
+        std::copy_n(vertex_coordinates.data() + std::size_t(c) * (dim << dim),
+                    dim << dim,
+                    v);
       }
 
       unsigned int

@@ -3,6 +3,7 @@
 
 #include <deal.II/base/multithread_info.h>
 #include <deal.II/base/parallel.h>
+#include <deal.II/base/utilities.h>
 
 #include <tessella/base/exceptions.h>
 
@@ -145,15 +146,9 @@ namespace Tessella
         void
         sort_cells_into_polytopes()
         {
-          const unsigned int        n_cells = cells.size();
-          std::vector<unsigned int> by_position;
-          if (!position.empty())
-            {
-              by_position.resize(n_cells);
-              for (unsigned int c = 0; c < n_cells; ++c)
-                by_position[position[c]] = c;
-            }
-
+          const unsigned int              n_cells = cells.size();
+          const std::vector<unsigned int> by_position =
+            dealii::Utilities::invert_permutation(position);
           subcell_of_cell.resize(n_cells);
           view.subcell_cell.resize(view.subcell_offset[n_polytopes]);
           std::vector<unsigned int> next(view.subcell_offset.begin(),
@@ -332,7 +327,8 @@ namespace Tessella
                     }
                 }
               if (polytope < n_owned)
-                add_boundary_facet(face, part);
+                part.records.push_back(face.record_of_first(
+                  boundary_key(cell->face(f)->boundary_id()), invalid_index));
             }
         }
 
@@ -427,15 +423,6 @@ namespace Tessella
             part.records.push_back(record);
           else
             part.foreign.emplace_back(other, record);
-        }
-
-        void
-        add_boundary_facet(const SubCellFace &face, PolytopeRange &part) const
-        {
-          const auto &cell_face = cells[face.cell]->face(face.number);
-          part.records.push_back(
-            face.record_of_first(boundary_key(cell_face->boundary_id()),
-                                 invalid_index));
         }
 
         // Gathers the records of all parts, sorted polytope by polytope.

@@ -4,10 +4,12 @@
 
 #include <deal.II/base/mpi.h>
 
+#include <tessella/base/exceptions.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <functional>
+#include <limits>
 #include <type_traits>
 #include <vector>
 
@@ -42,70 +44,104 @@ namespace Tessella
    */
   struct GhostExchange
   {
+    /// Entries of arrays that are sent to a process, and those that it
+    /// overwrites.
+    struct Entries
+    {
+      std::vector<std::size_t> own, ghosts;
+    };
+
     struct Partner
     {
       unsigned int rank;
       /// Own polytopes that are ghosts on the partner, and ghosts here that the
       /// partner owns; both in the order of their first cells.
-      std::vector<unsigned int> own, ghosts;
+      Entries polytopes;
       /// Sides of facets, 2 * facet + side, where an own polytope meets a ghost
       /// of the partner: the own side and the other side, in the same order.
-      std::vector<std::size_t> own_sides, ghost_sides;
+      Entries facet_sides;
     };
 
     MPI_Comm             communicator = MPI_COMM_SELF;
     std::vector<Partner> partners; ///< sorted by rank
 
-    /// Sends values[@p n * entry ...] of the entries in the own list of each
-    /// partner and overwrites the values of the entries in the ghost list by
-    /// those received. The lists are those of facet sides if @p facet_sides is
-    /// true, and of polytopes otherwise.
+    /// Sends values[@p n * entry ...] of the own entries in the list of each
+    /// partner and overwrites the values of the ghost entries by those
+    /// received.
     template <typename T>
     void
     operator()(std::vector<T>    &values,
                const unsigned int n,
-               const bool         facet_sides) const
+               Entries Partner::*list = &Partner::polytopes) const
     {
-      static_assert(std::is_trivially_copyable<T>::value, "plain values");
-      std::vector<std::vector<char>> send(partners.size()),
+      std::vector<std::vector<T>> send(partners.size()),
         receive(partners.size());
-      const std::size_t size = n * sizeof(T);
-      const auto        for_each =
-        [&](const Partner &partner, const bool own, const auto &function) {
-          std::size_t i = 0;
-          if (facet_sides)
-            for (const std::size_t e :
-                 own ? partner.own_sides : partner.ghost_sides)
-              function(e, i++);
-          else
-            for (const unsigned int e : own ? partner.own : partner.ghosts)
-              function(e, i++);
-          return i;
-        };
       for (unsigned int p = 0; p < partners.size(); ++p)
         {
-          const Partner &partner = partners[p];
-          send[p].resize(size * (facet_sides ? partner.own_sides.size()
-                                             : partner.own.size()));
-          receive[p].resize(size * (facet_sides ? partner.ghost_sides.size()
-                                                : partner.ghosts.size()));
-          for_each(
-            partner, true, [&](const std::size_t e, const std::size_t i) {
-              std::memcpy(send[p].data() + size * i, &values[n * e], size);
-            });
+          const Entries &entries = partners[p].*list;
+          send[p].reserve(n * entries.own.size());
+          for (const std::size_t e : entries.own)
+            send[p].insert(send[p].end(),
+                           values.begin() + n * e,
+                           values.begin() + n * (e + 1));
+          receive[p].resize(n * entries.ghosts.size());
         }
       communicate(send, receive);
       for (unsigned int p = 0; p < partners.size(); ++p)
-        for_each(
-          partners[p], false, [&](const std::size_t e, const std::size_t i) {
-            std::memcpy(&values[n * e], receive[p].data() + size * i, size);
-          });
+        {
+          auto next = receive[p].cbegin();
+          for (const std::size_t e : (partners[p].*list).ghosts)
+            {
+              std::copy_n(next, n, values.begin() + n * e);
+              next += n;
+            }
+        }
     }
 
-    /// Sends send[p] to partner p and receives receive[p].size() bytes from it.
+    /// Sends send[p] to partner p and receives as many values as receive[p] has
+    /// from it.
+    template <typename T>
     void
-    communicate(const std::vector<std::vector<char>> &send,
-                std::vector<std::vector<char>>       &receive) const;
+    communicate(const std::vector<std::vector<T>> &send,
+                std::vector<std::vector<T>>       &receive) const
+    {
+      static_assert(std::is_trivially_copyable<T>::value, "plain values");
+#ifdef DEAL_II_WITH_MPI
+      // Messages between a pair of processes arrive in the order in which they
+      // were sent, so that a single tag suffices.
+      constexpr int            tag  = 5417;
+      const std::size_t        most = std::numeric_limits<int>::max();
+      std::vector<MPI_Request> requests(2 * partners.size());
+      for (unsigned int p = 0; p < partners.size(); ++p)
+        {
+          const std::size_t n_send    = sizeof(T) * send[p].size(),
+                            n_receive = sizeof(T) * receive[p].size();
+          AssertThrow(n_send <= most && n_receive <= most,
+                      ExcUserInput("Processes have more than 2 GB to exchange "
+                                   "with each other: use more processes."));
+          MPI_Irecv(receive[p].data(),
+                    static_cast<int>(n_receive),
+                    MPI_BYTE,
+                    static_cast<int>(partners[p].rank),
+                    tag,
+                    communicator,
+                    &requests[2 * p]);
+          MPI_Isend(const_cast<T *>(send[p].data()),
+                    static_cast<int>(n_send),
+                    MPI_BYTE,
+                    static_cast<int>(partners[p].rank),
+                    tag,
+                    communicator,
+                    &requests[2 * p + 1]);
+        }
+      MPI_Waitall(static_cast<int>(requests.size()),
+                  requests.data(),
+                  MPI_STATUSES_IGNORE);
+#else
+      (void)send;
+      (void)receive;
+#endif
+    }
   };
 } // namespace Tessella
 

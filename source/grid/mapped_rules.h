@@ -175,6 +175,20 @@ namespace Tessella
 
 
 
+    /// Rule on face @p face of the reference cell, or on the cell itself if
+    /// that is invalid_index.
+    template <int dim>
+    CellRule<dim>
+    reference_rule(const CellShape<dim> &shape,
+                   const unsigned int    face,
+                   const unsigned int    order)
+    {
+      return face == invalid_index ? cell_rule(shape, order)
+                                   : face_rule(shape, face, order);
+    }
+
+
+
     /// Order of the rule on the reference cell for polynomials of degree @p
     /// m in physical space, for a mapping of degree @p k: see
     /// AgglomerationHandler::tabulate(). The argument @p face selects rules
@@ -292,27 +306,16 @@ namespace Tessella
         : mapping(mapping)
       {}
 
+      /// See reference_rule().
       MappedRule<dim> &
-      cell(const CellShape<dim> &shape, const unsigned int order)
+      operator()(const CellShape<dim> &shape,
+                 const unsigned int    face,
+                 const unsigned int    order)
       {
-        auto &rule = rules[std::make_tuple(shape.n_vertices, 0u, order)];
+        auto &rule = rules[std::make_tuple(shape.n_vertices, face, order)];
         if (!rule)
-          rule = std::make_unique<MappedRule<dim>>(mapping,
-                                                   shape,
-                                                   cell_rule(shape, order));
-        return *rule;
-      }
-
-      MappedRule<dim> &
-      face(const CellShape<dim> &shape,
-           const unsigned int    f,
-           const unsigned int    order)
-      {
-        auto &rule = rules[std::make_tuple(shape.n_vertices, f + 1, order)];
-        if (!rule)
-          rule = std::make_unique<MappedRule<dim>>(mapping,
-                                                   shape,
-                                                   face_rule(shape, f, order));
+          rule = std::make_unique<MappedRule<dim>>(
+            mapping, shape, reference_rule(shape, face, order));
         return *rule;
       }
 

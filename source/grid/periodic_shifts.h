@@ -68,8 +68,22 @@ namespace Tessella
       {
         while (cell->level() > neighbor->level())
           cell = cell->parent();
-        const dealii::Tensor<1, dim> shift =
-          between(cell, f, neighbor, neighbor_face);
+        return index_of(between(cell, f, neighbor, neighbor_face));
+      }
+
+      /// Index of the inverse of shift @p s.
+      unsigned int
+      opposite(const unsigned int s) const
+      {
+        return index_of(-shifts[s - 1]);
+      }
+
+      std::vector<dealii::Tensor<1, dim>> shifts;
+
+    private:
+      unsigned int
+      index_of(const dealii::Tensor<1, dim> &shift) const
+      {
         for (unsigned int s = 0; s < shifts.size(); ++s)
           if ((shifts[s] - shift).norm() <= 1e-8 * shift.norm())
             return s + 1;
@@ -77,20 +91,6 @@ namespace Tessella
         return 0;
       }
 
-      /// Index of the inverse of shift @p s.
-      unsigned int
-      opposite(const unsigned int s) const
-      {
-        for (unsigned int t = 0; t < shifts.size(); ++t)
-          if ((shifts[t] + shifts[s - 1]).norm() <= 1e-8 * shifts[t].norm())
-            return t + 1;
-        Assert(false, dealii::ExcInternalError());
-        return 0;
-      }
-
-      std::vector<dealii::Tensor<1, dim>> shifts;
-
-    private:
       /// Translation from one face to another; throws if they are not
       /// translations of each other.
       static dealii::Tensor<1, dim>

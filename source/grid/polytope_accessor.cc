@@ -32,29 +32,6 @@ namespace Tessella
   } // namespace
 
   template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::global_index() const
-  {
-    return handler->global_polytope_index(present_index);
-  }
-
-  template <int dim>
-  bool
-  PolytopeAccessor<dim>::is_locally_owned() const
-  {
-    return present_index < handler->n_polytopes();
-  }
-
-  template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::n_faces() const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    return mesh.polytope_interface_offset[present_index + 1] -
-           mesh.polytope_interface_offset[present_index];
-  }
-
-  template <int dim>
   bool
   PolytopeAccessor<dim>::at_boundary(const unsigned int f) const
   {
@@ -105,21 +82,6 @@ namespace Tessella
 
   template <int dim>
   double
-  PolytopeAccessor<dim>::measure() const
-  {
-    AssertIndexRange(present_index, handler->polytopic_mesh().n_polytopes());
-    return handler->polytopic_mesh().measure[present_index];
-  }
-
-  template <int dim>
-  double
-  PolytopeAccessor<dim>::volume() const
-  {
-    return measure();
-  }
-
-  template <int dim>
-  double
   PolytopeAccessor<dim>::diameter() const
   {
     const double *box =
@@ -128,20 +90,6 @@ namespace Tessella
     for (int d = 0; d < dim; ++d)
       square += (box[dim + d] - box[d]) * (box[dim + d] - box[d]);
     return std::sqrt(square);
-  }
-
-  template <int dim>
-  dealii::BoundingBox<dim>
-  PolytopeAccessor<dim>::bounding_box() const
-  {
-    return handler->bounding_box(present_index);
-  }
-
-  template <int dim>
-  dealii::BoundingBox<dim>
-  PolytopeAccessor<dim>::get_bounding_box() const
-  {
-    return bounding_box();
   }
 
   template <int dim>
@@ -218,35 +166,12 @@ namespace Tessella
 
   template <int dim>
   unsigned int
-  PolytopeAccessor<dim>::n_background_cells() const
-  {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
-    return mesh.subcell_offset[present_index + 1] -
-           mesh.subcell_offset[present_index];
-  }
-
-  template <int dim>
-  unsigned int
   PolytopeAccessor<dim>::degree() const
   {
     const PolytopicDoFs &dofs = handler->polytopic_dofs();
     Assert(!dofs.degree.empty(),
            dealii::ExcMessage("Call distribute_dofs() first."));
     return dofs.degree[present_index];
-  }
-
-  template <int dim>
-  const dealii::FiniteElement<dim> &
-  PolytopeAccessor<dim>::get_fe() const
-  {
-    return handler->get_fe(active_fe_index());
-  }
-
-  template <int dim>
-  unsigned int
-  PolytopeAccessor<dim>::active_fe_index() const
-  {
-    return handler->active_fe_index(present_index);
   }
 
   template <int dim>

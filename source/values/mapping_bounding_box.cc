@@ -25,37 +25,8 @@ namespace Tessella
 
 
   template <int dim>
-  std::unique_ptr<Mapping<dim>>
-  MappingBoundingBox<dim>::clone() const
-  {
-    return std::make_unique<MappingBoundingBox<dim>>(*handler);
-  }
-
-
-
-  template <int dim>
-  bool
-  MappingBoundingBox<dim>::preserves_vertex_locations() const
-  {
-    return false;
-  }
-
-
-
-  template <int dim>
-  bool
-  MappingBoundingBox<dim>::is_compatible_with(
-    const Compatibility::ReferenceCell<dim> &reference_cell) const
-  {
-    return reference_cell.get_dimension() == dim;
-  }
-
-
-
-  template <int dim>
   const double *
-  MappingBoundingBox<dim>::box(
-    const typename Triangulation<dim>::cell_iterator &cell) const
+  MappingBoundingBox<dim>::box(const CellIterator &cell) const
   {
     AssertThrow(cell->is_active(),
                 ExcMessage("Only active cells belong to a polytope and can be "
@@ -72,8 +43,7 @@ namespace Tessella
 
   template <int dim>
   double
-  MappingBoundingBox<dim>::box_volume(
-    const typename Triangulation<dim>::cell_iterator &cell) const
+  MappingBoundingBox<dim>::box_volume(const CellIterator &cell) const
   {
     const double *corners = box(cell);
     double        volume  = 1.;
@@ -87,8 +57,7 @@ namespace Tessella
   template <int dim>
   boost::container::small_vector<Point<dim>,
                                  GeometryInfo<dim>::vertices_per_cell>
-  MappingBoundingBox<dim>::get_vertices(
-    const typename Triangulation<dim>::cell_iterator &cell) const
+  MappingBoundingBox<dim>::get_vertices(const CellIterator &cell) const
   {
     const double *corners = box(cell);
     boost::container::small_vector<Point<dim>,
@@ -108,8 +77,8 @@ namespace Tessella
 
   template <int dim>
   Point<dim>
-  MappingBoundingBox<dim>::get_center(
-    const typename Triangulation<dim>::cell_iterator &cell, const bool) const
+  MappingBoundingBox<dim>::get_center(const CellIterator &cell,
+                                      const bool) const
   {
     Point<dim> center;
     for (unsigned int d = 0; d < dim; ++d)
@@ -120,27 +89,9 @@ namespace Tessella
 
 
   template <int dim>
-  BoundingBox<dim>
-  MappingBoundingBox<dim>::get_bounding_box(
-    const typename Triangulation<dim>::cell_iterator &cell) const
-  {
-    const double *corners = box(cell);
-    Point<dim>    lower, upper;
-    for (unsigned int d = 0; d < dim; ++d)
-      {
-        lower[d] = corners[d];
-        upper[d] = corners[dim + d];
-      }
-    return BoundingBox<dim>(std::make_pair(lower, upper));
-  }
-
-
-
-  template <int dim>
   Point<dim>
   MappingBoundingBox<dim>::transform_unit_to_real_cell(
-    const typename Triangulation<dim>::cell_iterator &cell,
-    const Point<dim>                                 &p) const
+    const CellIterator &cell, const Point<dim> &p) const
   {
     const double *corners = box(cell);
     Point<dim>    x;
@@ -154,28 +105,13 @@ namespace Tessella
   template <int dim>
   Point<dim>
   MappingBoundingBox<dim>::transform_real_to_unit_cell(
-    const typename Triangulation<dim>::cell_iterator &cell,
-    const Point<dim>                                 &p) const
+    const CellIterator &cell, const Point<dim> &p) const
   {
     const double *corners = box(cell);
     Point<dim>    xi;
     for (unsigned int d = 0; d < dim; ++d)
       xi[d] = (p[d] - corners[d]) / (corners[dim + d] - corners[d]);
     return xi;
-  }
-
-
-
-  template <int dim>
-  void
-  MappingBoundingBox<dim>::transform_points_real_to_unit_cell(
-    const typename Triangulation<dim>::cell_iterator &cell,
-    const ArrayView<const Point<dim>>                &real_points,
-    const ArrayView<Point<dim>>                      &unit_points) const
-  {
-    AssertDimension(real_points.size(), unit_points.size());
-    for (unsigned int i = 0; i < real_points.size(); ++i)
-      unit_points[i] = transform_real_to_unit_cell(cell, real_points[i]);
   }
 
 
@@ -197,23 +133,77 @@ namespace Tessella
       return result;
     }
 
-    /// Factors of the first index of a tensor for the three kinds of
-    /// transformation of its rank.
-    template <int dim>
-    Tensor<1, dim>
-    factors(const MappingKind     kind,
-            const MappingKind     covariant,
-            const MappingKind     contravariant,
-            const MappingKind     piola,
-            const Tensor<1, dim> &extents,
-            const double          volume)
+    /// Kinds of transformation of the tensors of one rank.
+    struct Kinds
     {
-      if (kind == covariant)
-        return inverse(extents);
-      if (kind == contravariant)
-        return extents;
-      AssertThrow(kind == piola, ExcMappingKind());
-      return 1. / volume * extents;
+      MappingKind covariant, contravariant, piola;
+    };
+
+    /// Entry of the result: @p factor times the entry of the argument.
+    template <int dim>
+    void
+    scale(const double input,
+          const double factor,
+          const Tensor<1, dim> &,
+          double &output)
+    {
+      output = factor * input;
+    }
+
+    /// Multiplies entry (j, k, ...) of a tensor by @p factor times g[j] times
+    /// g[k] ...
+    template <int dim, typename InputType, int rank>
+    void
+    scale(const InputType      &input,
+          const double          factor,
+          const Tensor<1, dim> &g,
+          Tensor<rank, dim>    &output)
+    {
+      for (unsigned int j = 0; j < dim; ++j)
+        scale(input[j], factor * g[j], g, output[j]);
+    }
+
+    /// Transforms the first index of tensors according to @p kind and all
+    /// others, which are those of derivatives, as covariant ones.
+    template <int dim, typename InputType, typename OutputType, typename Data>
+    void
+    transform_tensors(const ArrayView<const InputType> &input,
+                      const MappingKind                 kind,
+                      const Kinds                      &kinds,
+                      const Data                       &data,
+                      const ArrayView<OutputType>      &output)
+    {
+      AssertDimension(input.size(), output.size());
+      const Tensor<1, dim> g = inverse(data.extents);
+      Tensor<1, dim>       f = g;
+      if (kind == kinds.contravariant)
+        f = data.extents;
+      else if (kind != kinds.covariant)
+        {
+          AssertThrow(kind == kinds.piola, ExcMappingKind());
+          f = 1. / data.volume * data.extents;
+        }
+      for (unsigned int q = 0; q < output.size(); ++q)
+        for (unsigned int i = 0; i < dim; ++i)
+          scale(input[q][i], f[i], g, output[q][i]);
+    }
+
+    /// Transforms derivatives of functions that have values on the unit cell,
+    /// such that the first index stays as it is.
+    template <int dim, typename InputType, typename OutputType, typename Data>
+    void
+    transform_derivatives(const ArrayView<const InputType> &input,
+                          const MappingKind                 kind,
+                          const MappingKind                 covariant,
+                          const Data                       &data,
+                          const ArrayView<OutputType>      &output)
+    {
+      AssertDimension(input.size(), output.size());
+      AssertThrow(kind == covariant, ExcMappingKind());
+      const Tensor<1, dim> g = inverse(data.extents);
+      for (unsigned int q = 0; q < output.size(); ++q)
+        for (unsigned int i = 0; i < dim; ++i)
+          scale(input[q][i], 1., g, output[q][i]);
     }
   } // namespace
 
@@ -222,22 +212,18 @@ namespace Tessella
   template <int dim>
   void
   MappingBoundingBox<dim>::transform(
-    const ArrayView<const Tensor<1, dim>>         &input,
-    const MappingKind                              kind,
-    const typename Mapping<dim>::InternalDataBase &internal,
-    const ArrayView<Tensor<1, dim>>               &output) const
+    const ArrayView<const Tensor<1, dim>> &input,
+    const MappingKind                      kind,
+    const InternalDataBase                &internal,
+    const ArrayView<Tensor<1, dim>>       &output) const
   {
-    AssertDimension(input.size(), output.size());
-    const InternalData  &data = static_cast<const InternalData &>(internal);
-    const Tensor<1, dim> f    = factors(kind,
-                                     mapping_covariant,
-                                     mapping_contravariant,
-                                     mapping_piola,
-                                     data.extents,
-                                     data.volume);
-    for (unsigned int q = 0; q < output.size(); ++q)
-      for (unsigned int i = 0; i < dim; ++i)
-        output[q][i] = f[i] * input[q][i];
+    transform_tensors<dim>(input,
+                           kind,
+                           {mapping_covariant,
+                            mapping_contravariant,
+                            mapping_piola},
+                           static_cast<const InternalData &>(internal),
+                           output);
   }
 
 
@@ -247,17 +233,14 @@ namespace Tessella
   MappingBoundingBox<dim>::transform(
     const ArrayView<const DerivativeForm<1, dim, dim>> &input,
     const MappingKind                                   kind,
-    const typename Mapping<dim>::InternalDataBase      &internal,
+    const InternalDataBase                             &internal,
     const ArrayView<Tensor<2, dim>>                    &output) const
   {
-    AssertDimension(input.size(), output.size());
-    AssertThrow(kind == mapping_covariant, ExcMappingKind());
-    const InternalData  &data = static_cast<const InternalData &>(internal);
-    const Tensor<1, dim> f    = inverse(data.extents);
-    for (unsigned int q = 0; q < output.size(); ++q)
-      for (unsigned int i = 0; i < dim; ++i)
-        for (unsigned int j = 0; j < dim; ++j)
-          output[q][i][j] = f[j] * input[q][i][j];
+    transform_derivatives<dim>(input,
+                               kind,
+                               mapping_covariant,
+                               static_cast<const InternalData &>(internal),
+                               output);
   }
 
 
@@ -265,24 +248,18 @@ namespace Tessella
   template <int dim>
   void
   MappingBoundingBox<dim>::transform(
-    const ArrayView<const Tensor<2, dim>>         &input,
-    const MappingKind                              kind,
-    const typename Mapping<dim>::InternalDataBase &internal,
-    const ArrayView<Tensor<2, dim>>               &output) const
+    const ArrayView<const Tensor<2, dim>> &input,
+    const MappingKind                      kind,
+    const InternalDataBase                &internal,
+    const ArrayView<Tensor<2, dim>>       &output) const
   {
-    AssertDimension(input.size(), output.size());
-    const InternalData  &data = static_cast<const InternalData &>(internal);
-    const Tensor<1, dim> f    = factors(kind,
-                                     mapping_covariant_gradient,
-                                     mapping_contravariant_gradient,
-                                     mapping_piola_gradient,
-                                     data.extents,
-                                     data.volume);
-    const Tensor<1, dim> g    = inverse(data.extents);
-    for (unsigned int q = 0; q < output.size(); ++q)
-      for (unsigned int i = 0; i < dim; ++i)
-        for (unsigned int j = 0; j < dim; ++j)
-          output[q][i][j] = f[i] * g[j] * input[q][i][j];
+    transform_tensors<dim>(input,
+                           kind,
+                           {mapping_covariant_gradient,
+                            mapping_contravariant_gradient,
+                            mapping_piola_gradient},
+                           static_cast<const InternalData &>(internal),
+                           output);
   }
 
 
@@ -292,18 +269,14 @@ namespace Tessella
   MappingBoundingBox<dim>::transform(
     const ArrayView<const DerivativeForm<2, dim, dim>> &input,
     const MappingKind                                   kind,
-    const typename Mapping<dim>::InternalDataBase      &internal,
+    const InternalDataBase                             &internal,
     const ArrayView<Tensor<3, dim>>                    &output) const
   {
-    AssertDimension(input.size(), output.size());
-    AssertThrow(kind == mapping_covariant_gradient, ExcMappingKind());
-    const InternalData  &data = static_cast<const InternalData &>(internal);
-    const Tensor<1, dim> g    = inverse(data.extents);
-    for (unsigned int q = 0; q < output.size(); ++q)
-      for (unsigned int i = 0; i < dim; ++i)
-        for (unsigned int j = 0; j < dim; ++j)
-          for (unsigned int k = 0; k < dim; ++k)
-            output[q][i][j][k] = g[j] * g[k] * input[q][i][j][k];
+    transform_derivatives<dim>(input,
+                               kind,
+                               mapping_covariant_gradient,
+                               static_cast<const InternalData &>(internal),
+                               output);
   }
 
 
@@ -311,44 +284,18 @@ namespace Tessella
   template <int dim>
   void
   MappingBoundingBox<dim>::transform(
-    const ArrayView<const Tensor<3, dim>>         &input,
-    const MappingKind                              kind,
-    const typename Mapping<dim>::InternalDataBase &internal,
-    const ArrayView<Tensor<3, dim>>               &output) const
+    const ArrayView<const Tensor<3, dim>> &input,
+    const MappingKind                      kind,
+    const InternalDataBase                &internal,
+    const ArrayView<Tensor<3, dim>>       &output) const
   {
-    AssertDimension(input.size(), output.size());
-    const InternalData  &data = static_cast<const InternalData &>(internal);
-    const Tensor<1, dim> f    = factors(kind,
-                                     mapping_covariant_hessian,
-                                     mapping_contravariant_hessian,
-                                     mapping_piola_hessian,
-                                     data.extents,
-                                     data.volume);
-    const Tensor<1, dim> g    = inverse(data.extents);
-    for (unsigned int q = 0; q < output.size(); ++q)
-      for (unsigned int i = 0; i < dim; ++i)
-        for (unsigned int j = 0; j < dim; ++j)
-          for (unsigned int k = 0; k < dim; ++k)
-            output[q][i][j][k] = f[i] * g[j] * g[k] * input[q][i][j][k];
-  }
-
-
-
-  template <int dim>
-  void
-  MappingBoundingBox<dim>::InternalData::reinit(const UpdateFlags update_flags,
-                                                const Quadrature<dim> &)
-  {
-    this->update_each = update_flags;
-  }
-
-
-
-  template <int dim>
-  std::size_t
-  MappingBoundingBox<dim>::InternalData::memory_consumption() const
-  {
-    return sizeof(*this);
+    transform_tensors<dim>(input,
+                           kind,
+                           {mapping_covariant_hessian,
+                            mapping_contravariant_hessian,
+                            mapping_piola_hessian},
+                           static_cast<const InternalData &>(internal),
+                           output);
   }
 
 
@@ -400,11 +347,9 @@ namespace Tessella
 
   template <int dim>
   void
-  MappingBoundingBox<dim>::fill_constants(
-    const double       *corners,
-    const InternalData &data,
-    dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
-      &output) const
+  MappingBoundingBox<dim>::fill_constants(const double       *corners,
+                                          const InternalData &data,
+                                          MappingData        &output) const
   {
     data.volume = 1.;
     DerivativeForm<1, dim, dim> jacobian, inverse;
@@ -439,13 +384,11 @@ namespace Tessella
 
   template <int dim>
   CellSimilarity::Similarity
-  MappingBoundingBox<dim>::fill_fe_values(
-    const typename Triangulation<dim>::cell_iterator &cell,
-    const CellSimilarity::Similarity,
-    const Quadrature<dim>                         &quadrature,
-    const typename Mapping<dim>::InternalDataBase &internal_data,
-    dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
-      &output) const
+  MappingBoundingBox<dim>::fill_fe_values(const CellIterator &cell,
+                                          const CellSimilarity::Similarity,
+                                          const Quadrature<dim>  &quadrature,
+                                          const InternalDataBase &internal_data,
+                                          MappingData            &output) const
   {
     const InternalData &data = static_cast<const InternalData &>(internal_data);
     const double       *corners = box(cell);
@@ -465,12 +408,11 @@ namespace Tessella
   template <int dim>
   void
   MappingBoundingBox<dim>::fill_fe_face_values(
-    const typename Triangulation<dim>::cell_iterator &cell,
-    const unsigned int                                face_no,
-    const hp::QCollection<dim - 1>                   &quadrature,
-    const typename Mapping<dim>::InternalDataBase    &internal_data,
-    dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
-      &output) const
+    const CellIterator             &cell,
+    const unsigned int              face_no,
+    const hp::QCollection<dim - 1> &quadrature,
+    const InternalDataBase         &internal_data,
+    MappingData                    &output) const
   {
     AssertThrow(cell->reference_cell() ==
                     ReferenceCells::get_hypercube<dim>() &&
@@ -517,14 +459,12 @@ namespace Tessella
 
   template <int dim>
   void
-  MappingBoundingBox<dim>::fill_fe_subface_values(
-    const typename Triangulation<dim>::cell_iterator &,
-    const unsigned int,
-    const unsigned int,
-    const Quadrature<dim - 1> &,
-    const typename Mapping<dim>::InternalDataBase &,
-    dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim> &)
-    const
+  MappingBoundingBox<dim>::fill_fe_subface_values(const CellIterator &,
+                                                  const unsigned int,
+                                                  const unsigned int,
+                                                  const Quadrature<dim - 1> &,
+                                                  const InternalDataBase &,
+                                                  MappingData &) const
   {
     AssertThrow(false,
                 ExcMessage("Bounding boxes have no sub-faces. To integrate "
@@ -539,9 +479,8 @@ namespace Tessella
   MappingBoundingBox<dim>::fill_fe_immersed_surface_values(
     const typename Triangulation<dim>::cell_iterator  &cell,
     const NonMatching::ImmersedSurfaceQuadrature<dim> &quadrature,
-    const typename Mapping<dim>::InternalDataBase     &internal_data,
-    dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>
-      &output) const
+    const InternalDataBase                            &internal_data,
+    MappingData                                       &output) const
   {
     const InternalData &data = static_cast<const InternalData &>(internal_data);
     const double       *corners = box(cell);

@@ -12,21 +12,9 @@ namespace Tessella
     const AgglomerationHandler<dim> &handler,
     const unsigned int               extra_order,
     const UpdateFlags                update_flags)
-    : handler(&handler)
-    , extra_order(extra_order)
-    , here(handler, extra_order, update_flags)
+    : PolytopeValuesBase<dim>(handler, extra_order, update_flags)
     , there(handler, extra_order, update_flags)
   {}
-
-
-
-  template <int dim>
-  void
-  PolytopeInterfaceValues<dim>::reinit(const PolytopeAccessor<dim> &polytope,
-                                       const unsigned int           face)
-  {
-    reinit(polytope.index(), face);
-  }
 
 
 
@@ -35,7 +23,7 @@ namespace Tessella
   PolytopeInterfaceValues<dim>::reinit(const unsigned int polytope,
                                        const unsigned int face)
   {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    const PolytopicMesh<dim> &mesh = this->handler->polytopic_mesh();
     AssertIndexRange(polytope, mesh.n_polytopes());
     AssertIndexRange(face,
                      mesh.polytope_interface_offset[polytope + 1] -
@@ -52,7 +40,7 @@ namespace Tessella
   PolytopeInterfaceValues<dim>::reinit_interface(
     const unsigned int new_interface, const unsigned int side)
   {
-    const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+    const PolytopicMesh<dim> &mesh = this->handler->polytopic_mesh();
     AssertIndexRange(new_interface, mesh.n_interfaces());
     AssertIndexRange(side, 2);
     interface = new_interface;
@@ -63,29 +51,28 @@ namespace Tessella
     Assert(polytope != invalid_index,
            ExcMessage("Boundary interfaces have side 0 only."));
 
-    const PolytopicDoFs &dofs   = handler->polytopic_dofs();
+    const PolytopicDoFs &dofs   = this->handler->polytopic_dofs();
     unsigned int         degree = dofs.degree[polytope];
     if (neighbor != invalid_index)
       degree = std::max(degree, dofs.degree[neighbor]);
-    quadrature.reinit(*handler,
+    quadrature.reinit(*this->handler,
                       interface,
                       side,
-                      internal::mass_order(*handler, degree) + extra_order);
-    n_quadrature_points = quadrature.size();
-
-    here.fill(polytope,
-              n_quadrature_points,
-              quadrature.x,
-              quadrature.JxW,
-              quadrature.subcell,
-              quadrature.material,
-              &quadrature.normal,
-              1.);
+                      internal::mass_order(*this->handler, degree) +
+                        this->extra_order);
+    this->fill(polytope,
+               quadrature.size(),
+               quadrature.x,
+               quadrature.JxW,
+               quadrature.subcell,
+               quadrature.material,
+               &quadrature.normal,
+               1.);
     if (neighbor == invalid_index)
       there.clear();
     else
       there.fill(neighbor,
-                 n_quadrature_points,
+                 quadrature.size(),
                  quadrature.neighbor_x,
                  quadrature.JxW,
                  quadrature.neighbor_subcell,
@@ -104,7 +91,7 @@ namespace Tessella
     Assert(at_boundary(),
            ExcMessage("Only interfaces at the boundary have a boundary id."));
     return static_cast<types::boundary_id>(
-      handler->polytopic_mesh().interface_boundary_id[interface]);
+      this->handler->polytopic_mesh().interface_boundary_id[interface]);
   }
 
 
@@ -114,7 +101,7 @@ namespace Tessella
   PolytopeInterfaceValues<dim>::penalty_factor(const unsigned int q) const
   {
     const std::vector<double> &factor =
-      handler->polytopic_dofs().penalty_factor;
+      this->handler->polytopic_dofs().penalty_factor;
     const std::size_t f = facet(q);
     AssertThrow(factor.size() > 2 * f + 1,
                 ExcMessage("There are no penalty factors: call "
@@ -134,7 +121,7 @@ namespace Tessella
            ExcMessage("There is no polytope on the other side of the "
                       "boundary."));
     if (side == 0)
-      return here;
+      return *this;
     return there;
   }
 
@@ -145,7 +132,7 @@ namespace Tessella
   PolytopeInterfaceValues<dim>::get_interface_dof_indices() const
   {
     std::vector<types::global_dof_index> indices, neighbor_indices;
-    here.get_dof_indices(indices);
+    this->get_dof_indices(indices);
     there.get_dof_indices(neighbor_indices);
     indices.insert(indices.end(),
                    neighbor_indices.begin(),

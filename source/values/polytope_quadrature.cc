@@ -26,7 +26,7 @@ namespace Tessella
 
   template <int dim>
   void
-  PolytopeQuadrature<dim>::resize(const unsigned int n)
+  PolytopePoints<dim>::resize(const unsigned int n)
   {
     n_points = n;
     for (auto &coordinate : x)
@@ -107,14 +107,9 @@ namespace Tessella
     unsigned int n = 0;
     for (unsigned int s = begin; s < end; ++s)
       n += n_subcell_points(mesh, s, order);
-    resize(n);
-
-    unsigned int first = 0;
-    for (unsigned int s = begin; s < end; ++s)
-      {
-        fill_subcell(mesh, s, order, first);
-        first += n_subcell_points(mesh, s, order);
-      }
+    this->resize(n);
+    for (unsigned int s = begin, first = 0; s < end; ++s)
+      first += fill_subcell(mesh, s, order, first);
   }
 
 
@@ -126,14 +121,14 @@ namespace Tessella
                                           const unsigned int        order)
   {
     AssertIndexRange(subcell, mesh.n_subcells());
-    resize(n_subcell_points(mesh, subcell, order));
+    this->resize(n_subcell_points(mesh, subcell, order));
     fill_subcell(mesh, subcell, order, 0);
   }
 
 
 
   template <int dim>
-  void
+  unsigned int
   PolytopeQuadrature<dim>::fill_subcell(const PolytopicMesh<dim> &mesh,
                                         const unsigned int        s,
                                         const unsigned int        order,
@@ -151,12 +146,13 @@ namespace Tessella
                                           const double(&point)[dim],
                                           const double weight) {
                                         for (unsigned int d = 0; d < dim; ++d)
-                                          x[d][first + q] = point[d];
-                                        JxW[first + q] = weight;
-                                        n              = q + 1;
+                                          this->x[d][first + q] = point[d];
+                                        this->JxW[first + q] = weight;
+                                        n                    = q + 1;
                                       });
-    std::fill_n(subcell.begin() + first, n, s);
-    std::fill_n(material.begin() + first, n, mesh.subcell_material[s]);
+    std::fill_n(this->subcell.begin() + first, n, s);
+    std::fill_n(this->material.begin() + first, n, mesh.subcell_material[s]);
+    return n;
   }
 
 
@@ -165,17 +161,13 @@ namespace Tessella
   void
   InterfaceQuadrature<dim>::resize(const unsigned int n)
   {
-    n_points = n;
+    PolytopePoints<dim>::resize(n);
     for (unsigned int d = 0; d < dim; ++d)
       {
-        x[d].resize(n);
         neighbor_x[d].resize(n);
         normal[d].resize(n);
       }
-    JxW.resize(n);
     facet.resize(n);
-    subcell.resize(n);
-    material.resize(n);
     neighbor_subcell.resize(n);
     neighbor_material.resize(n);
   }
@@ -216,13 +208,8 @@ namespace Tessella
     for (unsigned int f = begin; f < end; ++f)
       n += n_facet_points(mesh, f, order);
     resize(n);
-
-    unsigned int first = 0;
-    for (unsigned int f = begin; f < end; ++f)
-      {
-        fill_facet(mesh, f, side, order, first);
-        first += n_facet_points(mesh, f, order);
-      }
+    for (unsigned int f = begin, first = 0; f < end; ++f)
+      first += fill_facet(mesh, f, side, order, first);
     apply_shift(mesh, interface, side);
   }
 
@@ -249,7 +236,7 @@ namespace Tessella
 
 
   template <int dim>
-  void
+  unsigned int
   InterfaceQuadrature<dim>::fill_facet(const PolytopicMesh<dim> &mesh,
                                        const unsigned int        f,
                                        const unsigned int        side,
@@ -270,12 +257,12 @@ namespace Tessella
                                         const double weight) {
                                       for (unsigned int d = 0; d < dim; ++d)
                                         {
-                                          x[d][first + q] = point[d];
+                                          this->x[d][first + q] = point[d];
                                           normal[d][first + q] =
                                             sign * unit_normal[d];
                                         }
-                                      JxW[first + q] = weight;
-                                      n              = q + 1;
+                                      this->JxW[first + q] = weight;
+                                      n                    = q + 1;
                                     });
 
     const auto material_of = [&](const unsigned int s) {
@@ -285,10 +272,11 @@ namespace Tessella
     const unsigned int there =
       mesh.facet_subcell[2 * std::size_t(f) + 1 - side];
     std::fill_n(facet.begin() + first, n, f);
-    std::fill_n(subcell.begin() + first, n, here);
-    std::fill_n(material.begin() + first, n, material_of(here));
+    std::fill_n(this->subcell.begin() + first, n, here);
+    std::fill_n(this->material.begin() + first, n, material_of(here));
     std::fill_n(neighbor_subcell.begin() + first, n, there);
     std::fill_n(neighbor_material.begin() + first, n, material_of(there));
+    return n;
   }
 
 
@@ -302,12 +290,12 @@ namespace Tessella
     const unsigned int shift_index = mesh.interface_shift[interface];
     for (unsigned int d = 0; d < dim; ++d)
       {
-        neighbor_x[d] = x[d];
+        neighbor_x[d] = this->x[d];
         if (shift_index != 0)
           {
             const double shift = mesh.shift[std::size_t(shift_index) * dim + d];
             // Facet coordinates are those of side 0.
-            for (double &coordinate : side == 0 ? neighbor_x[d] : x[d])
+            for (double &coordinate : side == 0 ? neighbor_x[d] : this->x[d])
               coordinate += shift;
           }
       }
@@ -319,6 +307,8 @@ namespace Tessella
   prepare_quadrature<2>(const AgglomerationHandler<2> &, const unsigned int);
   template void
   prepare_quadrature<3>(const AgglomerationHandler<3> &, const unsigned int);
+  template class PolytopePoints<2>;
+  template class PolytopePoints<3>;
   template class PolytopeQuadrature<2>;
   template class PolytopeQuadrature<3>;
   template class InterfaceQuadrature<2>;

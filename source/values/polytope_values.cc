@@ -48,26 +48,6 @@ namespace Tessella
 
 
   template <int dim>
-  const FiniteElement<dim> &
-  PolytopeValuesBase<dim>::get_fe() const
-  {
-    return handler->get_fe_collection()[get_polytope().active_fe_index()];
-  }
-
-
-
-  template <int dim>
-  typename Triangulation<dim>::active_cell_iterator
-  PolytopeValuesBase<dim>::cell(const unsigned int q) const
-  {
-    AssertIndexRange(q, n_quadrature_points);
-    return handler->active_cell(
-      handler->polytopic_mesh().subcell_cell[subcells[q]]);
-  }
-
-
-
-  template <int dim>
   void
   PolytopeValuesBase<dim>::get_dof_indices(
     std::vector<types::global_dof_index> &indices) const
@@ -314,70 +294,6 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename T>
-  void
-  PolytopeValuesBase<dim>::sum_up(const std::vector<double> &coefficients,
-                                  const unsigned int         component,
-                                  const std::vector<T>      &functions,
-                                  std::vector<T>            &result) const
-  {
-    const unsigned int first = component * n_basis;
-    AssertIndexRange(first + n_basis, coefficients.size() + 1);
-    AssertThrow(functions.size() == std::size_t(n_quadrature_points) * n_basis,
-                ExcMessage("Values or derivatives of a discrete function "
-                           "were asked for, but the object was made without "
-                           "the update flag for them."));
-    result.resize(n_quadrature_points);
-    const double *c = coefficients.data() + first;
-    for (unsigned int q = 0; q < n_quadrature_points; ++q)
-      {
-        const T *f   = functions.data() + std::size_t(q) * n_basis;
-        T        sum = T();
-        for (unsigned int i = 0; i < n_basis; ++i)
-          sum += c[i] * f[i];
-        result[q] = sum;
-      }
-  }
-
-
-
-  template <int dim>
-  void
-  PolytopeValuesBase<dim>::component_values(
-    const std::vector<double> &coefficients,
-    const unsigned int         component,
-    std::vector<double>       &result) const
-  {
-    sum_up(coefficients, component, values, result);
-  }
-
-
-
-  template <int dim>
-  void
-  PolytopeValuesBase<dim>::component_gradients(
-    const std::vector<double>   &coefficients,
-    const unsigned int           component,
-    std::vector<Tensor<1, dim>> &result) const
-  {
-    sum_up(coefficients, component, gradients, result);
-  }
-
-
-
-  template <int dim>
-  void
-  PolytopeValuesBase<dim>::component_hessians(
-    const std::vector<double>   &coefficients,
-    const unsigned int           component,
-    std::vector<Tensor<2, dim>> &result) const
-  {
-    sum_up(coefficients, component, hessians, result);
-  }
-
-
-
-  template <int dim>
   std::size_t
   PolytopeValuesBase<dim>::memory_consumption() const
   {
@@ -390,24 +306,6 @@ namespace Tessella
            MemoryConsumption::memory_consumption(values) +
            MemoryConsumption::memory_consumption(gradients) +
            MemoryConsumption::memory_consumption(hessians);
-  }
-
-
-
-  template <int dim>
-  PolytopeValues<dim>::PolytopeValues(const AgglomerationHandler<dim> &handler,
-                                      const unsigned int extra_order,
-                                      const UpdateFlags  update_flags)
-    : PolytopeValuesBase<dim>(handler, extra_order, update_flags)
-  {}
-
-
-
-  template <int dim>
-  void
-  PolytopeValues<dim>::reinit(const PolytopeAccessor<dim> &polytope)
-  {
-    reinit(polytope.index());
   }
 
 

@@ -3,6 +3,7 @@
 #define tessella_fe_fe_bounding_box_legendre_h
 
 #include <deal.II/fe/fe_poly.h>
+#include <deal.II/lac/full_matrix.h>
 
 #include <tessella/portable/legendre.h>
 
@@ -34,13 +35,24 @@ namespace Tessella
   class FE_BoundingBoxLegendre : public dealii::FE_Poly<dim>
   {
   public:
+    using CellIterator = typename dealii::Triangulation<dim>::cell_iterator;
+    using MappingData =
+      dealii::internal::FEValuesImplementation::MappingRelatedData<dim, dim>;
+    using ElementData =
+      dealii::internal::FEValuesImplementation::FiniteElementRelatedData<dim,
+                                                                         dim>;
+    using DoFIdentities = std::vector<std::pair<unsigned int, unsigned int>>;
+
     /// Throws an exception if @p degree is larger than Legendre::max_degree.
     explicit FE_BoundingBoxLegendre(
       const unsigned int        degree,
       const PolynomialSpaceType space = PolynomialSpaceType::total_degree);
 
     PolynomialSpaceType
-    polynomial_space() const;
+    polynomial_space() const
+    {
+      return space;
+    }
 
     std::string
     get_name() const override;
@@ -56,24 +68,36 @@ namespace Tessella
 
     /// Every function is non-zero somewhere on every face.
     bool
-    has_support_on_face(const unsigned int shape_index,
-                        const unsigned int face_index) const override;
+    has_support_on_face(const unsigned int, const unsigned int) const override
+    {
+      return true;
+    }
 
     // ---- hp: cells share no degrees of freedom
     bool
-    hp_constraints_are_implemented() const override;
+    hp_constraints_are_implemented() const override
+    {
+      return true;
+    }
 
-    std::vector<std::pair<unsigned int, unsigned int>>
-    hp_vertex_dof_identities(
-      const dealii::FiniteElement<dim> &fe_other) const override;
+    DoFIdentities
+    hp_vertex_dof_identities(const dealii::FiniteElement<dim> &) const override
+    {
+      return {};
+    }
 
-    std::vector<std::pair<unsigned int, unsigned int>>
-    hp_line_dof_identities(
-      const dealii::FiniteElement<dim> &fe_other) const override;
+    DoFIdentities
+    hp_line_dof_identities(const dealii::FiniteElement<dim> &) const override
+    {
+      return {};
+    }
 
-    std::vector<std::pair<unsigned int, unsigned int>>
-    hp_quad_dof_identities(const dealii::FiniteElement<dim> &fe_other,
-                           const unsigned int face_no = 0) const override;
+    DoFIdentities
+    hp_quad_dof_identities(const dealii::FiniteElement<dim> &,
+                           const unsigned int = 0) const override
+    {
+      return {};
+    }
 
     /// For codim 0 the smaller space dominates; for a positive codim there are
     /// no requirements.
@@ -88,58 +112,57 @@ namespace Tessella
     get_interpolation_matrix(const dealii::FiniteElement<dim> &source,
                              dealii::FullMatrix<double> &matrix) const override;
 
+    // The matrices of faces are empty: faces have no degrees of freedom.
     void
-    get_face_interpolation_matrix(
-      const dealii::FiniteElement<dim> &source,
-      dealii::FullMatrix<double>       &matrix,
-      const unsigned int                face_no = 0) const override;
+    get_face_interpolation_matrix(const dealii::FiniteElement<dim> &,
+                                  dealii::FullMatrix<double> &matrix,
+                                  const unsigned int = 0) const override
+    {
+      (void)matrix;
+      AssertDimension(matrix.m(), 0);
+      AssertDimension(matrix.n(), 0);
+    }
 
     void
     get_subface_interpolation_matrix(
       const dealii::FiniteElement<dim> &source,
-      const unsigned int                subface,
-      dealii::FullMatrix<double>       &matrix,
-      const unsigned int                face_no = 0) const override;
+      const unsigned int,
+      dealii::FullMatrix<double> &matrix,
+      const unsigned int          face_no = 0) const override
+    {
+      get_face_interpolation_matrix(source, matrix, face_no);
+    }
 
   protected:
     std::unique_ptr<typename dealii::FiniteElement<dim>::InternalDataBase>
     get_data(const dealii::UpdateFlags      update_flags,
              const dealii::Mapping<dim>    &mapping,
              const dealii::Quadrature<dim> &quadrature,
-             dealii::internal::FEValuesImplementation::
-               FiniteElementRelatedData<dim, dim> &output_data) const override;
+             ElementData                   &output_data) const override;
 
     void
     fill_fe_values(
-      const typename dealii::Triangulation<dim>::cell_iterator &cell,
-      const dealii::CellSimilarity::Similarity                  cell_similarity,
-      const dealii::Quadrature<dim>                            &quadrature,
-      const dealii::Mapping<dim>                               &mapping,
+      const CellIterator                                    &cell,
+      const dealii::CellSimilarity::Similarity               cell_similarity,
+      const dealii::Quadrature<dim>                         &quadrature,
+      const dealii::Mapping<dim>                            &mapping,
       const typename dealii::Mapping<dim>::InternalDataBase &mapping_internal,
-      const dealii::internal::FEValuesImplementation::MappingRelatedData<dim,
-                                                                         dim>
-                                                                  &mapping_data,
+      const MappingData                                     &mapping_data,
       const typename dealii::FiniteElement<dim>::InternalDataBase &fe_internal,
-      dealii::internal::FEValuesImplementation::FiniteElementRelatedData<dim,
-                                                                         dim>
-        &output_data) const override;
+      ElementData &output_data) const override;
 
     using dealii::FiniteElement<dim>::fill_fe_face_values;
 
     void
     fill_fe_face_values(
-      const typename dealii::Triangulation<dim>::cell_iterator &cell,
-      const unsigned int                                        face_no,
-      const dealii::hp::QCollection<dim - 1>                   &quadrature,
-      const dealii::Mapping<dim>                               &mapping,
+      const CellIterator                                    &cell,
+      const unsigned int                                     face_no,
+      const dealii::hp::QCollection<dim - 1>                &quadrature,
+      const dealii::Mapping<dim>                            &mapping,
       const typename dealii::Mapping<dim>::InternalDataBase &mapping_internal,
-      const dealii::internal::FEValuesImplementation::MappingRelatedData<dim,
-                                                                         dim>
-                                                                  &mapping_data,
+      const MappingData                                     &mapping_data,
       const typename dealii::FiniteElement<dim>::InternalDataBase &fe_internal,
-      dealii::internal::FEValuesImplementation::FiniteElementRelatedData<dim,
-                                                                         dim>
-        &output_data) const override;
+      ElementData &output_data) const override;
 
   private:
     PolynomialSpaceType space;

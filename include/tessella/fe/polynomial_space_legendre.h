@@ -57,17 +57,29 @@ namespace Tessella
 
     dealii::Tensor<1, dim>
     compute_grad(const unsigned int        i,
-                 const dealii::Point<dim> &p) const override;
+                 const dealii::Point<dim> &p) const override
+    {
+      return compute_1st_derivative(i, p);
+    }
 
     dealii::Tensor<2, dim>
     compute_grad_grad(const unsigned int        i,
-                      const dealii::Point<dim> &p) const override;
+                      const dealii::Point<dim> &p) const override
+    {
+      return compute_2nd_derivative(i, p);
+    }
 
     std::string
-    name() const override;
+    name() const override
+    {
+      return "PolynomialSpaceLegendre";
+    }
 
     std::unique_ptr<dealii::ScalarPolynomialsBase<dim>>
-    clone() const override;
+    clone() const override
+    {
+      return std::make_unique<PolynomialSpaceLegendre<dim>>(*this);
+    }
 
     std::size_t
     memory_consumption() const override;
@@ -86,6 +98,11 @@ namespace Tessella
     }
 
   private:
+    /// All derivatives of the given order of function @p i.
+    template <int order>
+    dealii::Tensor<order, dim>
+    derivative(const unsigned int i, const dealii::Point<dim> &p) const;
+
     PolynomialSpaceType        space;
     std::vector<unsigned char> exponents;
   };

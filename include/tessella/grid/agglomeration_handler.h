@@ -20,6 +20,7 @@
 #include <tessella/grid/polytopic_space.h>
 
 #include <array>
+#include <boost/iterator/iterator_facade.hpp>
 #include <boost/signals2/connection.hpp>
 #include <cstddef>
 #include <iterator>
@@ -73,15 +74,26 @@ namespace Tessella
     }
     /// Index among the polytopes of all processes.
     unsigned int
-    global_index() const;
+    global_index() const
+    {
+      return handler->global_polytope_index(present_index);
+    }
     /// False for a ghost, a polytope of another process that is a neighbour of
     /// a locally owned one. Of a ghost, bounding box, measure, degree and
     /// degrees of freedom are known.
     bool
-    is_locally_owned() const;
+    is_locally_owned() const
+    {
+      return present_index < handler->n_polytopes();
+    }
     /// Number of interfaces of the polytope, those at the boundary included.
     unsigned int
-    n_faces() const;
+    n_faces() const
+    {
+      const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+      return mesh.polytope_interface_offset[present_index + 1] -
+             mesh.polytope_interface_offset[present_index];
+    }
     bool
     at_boundary(const unsigned int f) const;
     /// Boundary id of face @p f, which must be at the boundary.
@@ -96,18 +108,31 @@ namespace Tessella
     neighbor_of_agglomerated_neighbor(const unsigned int f) const;
     /// Volume of the polytope (area in 2-D).
     double
-    measure() const;
+    measure() const
+    {
+      AssertIndexRange(present_index, handler->polytopic_mesh().n_polytopes());
+      return handler->polytopic_mesh().measure[present_index];
+    }
     /// The same as measure().
     double
-    volume() const;
+    volume() const
+    {
+      return measure();
+    }
     /// Length of the diagonal of the bounding box.
     double
     diameter() const;
     dealii::BoundingBox<dim>
-    bounding_box() const;
+    bounding_box() const
+    {
+      return handler->bounding_box(present_index);
+    }
     /// The same as bounding_box().
     dealii::BoundingBox<dim>
-    get_bounding_box() const;
+    get_bounding_box() const
+    {
+      return bounding_box();
+    }
     /// CellId of the polytope's first cell in the order of CellId. No other
     /// polytope of any process has it, and it does not depend on the number of
     /// processes.
@@ -122,7 +147,12 @@ namespace Tessella
     get_agglomerate() const;
     /// Number of cells that make up the polytope.
     unsigned int
-    n_background_cells() const;
+    n_background_cells() const
+    {
+      const PolytopicMesh<dim> &mesh = handler->polytopic_mesh();
+      return mesh.subcell_offset[present_index + 1] -
+             mesh.subcell_offset[present_index];
+    }
     /// Active faces of the triangulation that make up the boundary of the
     /// polytope, that is, faces that belong to only one cell of the polytope.
     /// They follow the order of the cells of get_agglomerate(). If a neighbour
@@ -135,12 +165,18 @@ namespace Tessella
     degree() const;
     /// Finite element of the polytope.
     const dealii::FiniteElement<dim> &
-    get_fe() const;
+    get_fe() const
+    {
+      return handler->get_fe(active_fe_index());
+    }
     /// Index of the polytope's element in the collection of distribute_dofs().
     /// Until elements are distributed, this is the value of
     /// set_active_fe_index(), by default 0.
     unsigned int
-    active_fe_index() const;
+    active_fe_index() const
+    {
+      return handler->active_fe_index(present_index);
+    }
     /// Chooses the element of the polytope by its index in the collection of
     /// the next call of AgglomerationHandler::distribute_dofs(). Until then,
     /// the present degrees of freedom stay as they are. A new agglomeration
@@ -171,14 +207,17 @@ namespace Tessella
    *       sum += polytope->volume();
    */
   template <int dim>
-  class PolytopeIterator : public PolytopeAccessor<dim>
+  class PolytopeIterator
+    : public PolytopeAccessor<dim>,
+      public boost::iterator_facade<PolytopeIterator<dim>,
+                                    PolytopeAccessor<dim>,
+                                    std::random_access_iterator_tag,
+                                    PolytopeAccessor<dim>>
   {
   public:
     using iterator_category = std::random_access_iterator_tag;
-    using value_type        = PolytopeAccessor<dim>;
     using difference_type   = std::ptrdiff_t;
     using pointer           = const PolytopeAccessor<dim> *;
-    using reference         = PolytopeAccessor<dim>;
 
     using PolytopeAccessor<dim>::PolytopeAccessor;
 
@@ -189,11 +228,6 @@ namespace Tessella
     dealii::IteratorState::IteratorStates
     state() const;
 
-    PolytopeAccessor<dim>
-    operator*() const
-    {
-      return *this;
-    }
     const PolytopeAccessor<dim> *
     operator->() const
     {
@@ -205,91 +239,41 @@ namespace Tessella
       return *(*this + n);
     }
 
-    PolytopeIterator &
-    operator+=(const difference_type n)
+  private:
+    // All other operators follow from these functions.
+    friend class boost::iterator_core_access;
+
+    PolytopeAccessor<dim>
+    dereference() const
     {
-      this->present_index = static_cast<unsigned int>(this->present_index + n);
       return *this;
     }
-    PolytopeIterator &
-    operator-=(const difference_type n)
+    void
+    advance(const difference_type n)
     {
-      return *this += -n;
+      this->present_index = static_cast<unsigned int>(this->present_index + n);
     }
-    PolytopeIterator &
-    operator++()
+    void
+    increment()
     {
-      return *this += 1;
+      advance(1);
     }
-    PolytopeIterator &
-    operator--()
+    void
+    decrement()
     {
-      return *this += -1;
+      advance(-1);
     }
-    PolytopeIterator
-    operator++(int)
+    difference_type
+    distance_to(const PolytopeIterator &other) const
     {
-      PolytopeIterator old = *this;
-      ++*this;
-      return old;
+      return static_cast<difference_type>(other.present_index) -
+             static_cast<difference_type>(this->present_index);
     }
-    PolytopeIterator
-    operator--(int)
+    bool
+    equal(const PolytopeIterator &other) const
     {
-      PolytopeIterator old = *this;
-      --*this;
-      return old;
-    }
-    friend PolytopeIterator
-    operator+(PolytopeIterator iterator, const difference_type n)
-    {
-      return iterator += n;
-    }
-    friend PolytopeIterator
-    operator+(const difference_type n, PolytopeIterator iterator)
-    {
-      return iterator += n;
-    }
-    friend PolytopeIterator
-    operator-(PolytopeIterator iterator, const difference_type n)
-    {
-      return iterator -= n;
-    }
-    friend difference_type
-    operator-(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return static_cast<difference_type>(a.present_index) -
-             static_cast<difference_type>(b.present_index);
-    }
-    friend bool
-    operator==(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return a.handler == b.handler && a.present_index == b.present_index;
-    }
-    friend bool
-    operator!=(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return !(a == b);
-    }
-    friend bool
-    operator<(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return a.present_index < b.present_index;
-    }
-    friend bool
-    operator>(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return b < a;
-    }
-    friend bool
-    operator<=(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return !(b < a);
-    }
-    friend bool
-    operator>=(const PolytopeIterator &a, const PolytopeIterator &b)
-    {
-      return !(a < b);
+      return this->handler == other.handler &&
+             this->present_index == other.present_index;
     }
   };
 
@@ -477,7 +461,10 @@ namespace Tessella
       const dealii::hp::FECollection<dim> &fe_collection);
 
     const dealii::Triangulation<dim> &
-    get_triangulation() const;
+    get_triangulation() const
+    {
+      return *triangulation;
+    }
     /// Mapping given to the constructor, or deal.II's default linear mapping
     /// for the triangulation's cells.
     const dealii::Mapping<dim> &
@@ -486,7 +473,10 @@ namespace Tessella
     get_fe_collection() const;
     /// Element of get_fe_collection() with the given index.
     const dealii::FiniteElement<dim> &
-    get_fe(const unsigned int index = 0) const;
+    get_fe(const unsigned int index = 0) const
+    {
+      return get_fe_collection()[index];
+    }
 
     /// See PolytopeAccessor::active_fe_index().
     unsigned int
@@ -494,19 +484,32 @@ namespace Tessella
 
     /// Number of polytopes that this process owns: all in a serial program.
     unsigned int
-    n_polytopes() const override;
+    n_polytopes() const override
+    {
+      return mesh.n_owned_polytopes();
+    }
     /// The same as n_polytopes().
     unsigned int
-    n_agglomerates() const;
+    n_agglomerates() const
+    {
+      check_finalized();
+      return n_polytopes();
+    }
     unsigned int
-    n_global_polytopes() const override;
+    n_global_polytopes() const override
+    {
+      return n_all_polytopes;
+    }
     /// Index of a polytope of the flat view among the polytopes of all
     /// processes.
     unsigned int
     global_polytope_index(const unsigned int polytope) const;
     /// Number of degrees of freedom of all processes.
     dealii::types::global_dof_index
-    n_dofs() const override;
+    n_dofs() const override
+    {
+      return static_cast<dealii::types::global_dof_index>(n_all_dofs);
+    }
     dealii::types::global_dof_index
     n_locally_owned_dofs() const;
     /// First degree of freedom of a polytope of the flat view, counted over all
@@ -514,11 +517,20 @@ namespace Tessella
     dealii::types::global_dof_index
     first_dof(const unsigned int polytope) const override;
     MPI_Comm
-    get_communicator() const override;
+    get_communicator() const override
+    {
+      return Compatibility::get_communicator(*triangulation);
+    }
     unsigned int
-    n_components() const override;
+    n_components() const override
+    {
+      return dofs.n_components;
+    }
     PolynomialSpaceType
-    polynomial_space() const override;
+    polynomial_space() const override
+    {
+      return space;
+    }
     unsigned int
     max_degree() const override;
     /// Largest number of degrees of freedom of a polytope, all components.
@@ -547,40 +559,76 @@ namespace Tessella
     create_agglomeration_sparsity_pattern(SparsityPatternType &sparsity) const;
 
     PolytopeIterator<dim>
-    polytope(const unsigned int index) const;
+    polytope(const unsigned int index) const
+    {
+      check_cells();
+      AssertIndexRange(index, mesh.n_polytopes());
+      return PolytopeIterator<dim>(*this, index);
+    }
     /// First polytope that this process owns; end() is past the last one.
     PolytopeIterator<dim>
-    begin() const;
+    begin() const
+    {
+      check_cells();
+      check_finalized();
+      return PolytopeIterator<dim>(*this, 0);
+    }
     PolytopeIterator<dim>
-    end() const;
+    end() const
+    {
+      return begin() + n_polytopes();
+    }
     /// All polytopes that this process owns, in order.
     dealii::IteratorRange<PolytopeIterator<dim>>
-    polytope_iterators() const;
+    polytope_iterators() const
+    {
+      return {begin(), end()};
+    }
 
     /// Polytope of every active cell, by active_cell_index; invalid_index for
     /// cells of other processes that do not share a face with an owned cell.
     const std::vector<unsigned int> &
-    polytope_of_cell() const;
+    polytope_of_cell() const
+    {
+      check_cells();
+      return cell_polytope;
+    }
 
     /// Active cell with the given active_cell_index, in constant time.
     typename dealii::Triangulation<dim>::active_cell_iterator
-    active_cell(const unsigned int active_cell_index) const;
+    active_cell(const unsigned int active_cell_index) const
+    {
+      check_cells();
+      AssertIndexRange(active_cell_index, cells.size());
+      return cells[active_cell_index];
+    }
 
     dealii::BoundingBox<dim>
     bounding_box(const unsigned int polytope) const;
 
     /// Flat view of the mesh.
     const PolytopicMesh<dim> &
-    polytopic_mesh() const override;
+    polytopic_mesh() const override
+    {
+      check_cells();
+      return mesh;
+    }
 
     /// Degrees and numbering of degrees of freedom on the flat view.
     const PolytopicDoFs &
-    polytopic_dofs() const override;
+    polytopic_dofs() const override
+    {
+      check_cells();
+      return dofs;
+    }
 
     /// Number of active cells whose geometry the mapping bends and which are
     /// therefore tabulated. Only cells in the flat view of this process count.
     unsigned int
-    n_curved_cells() const;
+    n_curved_cells() const
+    {
+      return present_n_curved_cells;
+    }
 
     /// Memory of handler and flat view, in bytes.
     std::size_t
@@ -642,10 +690,15 @@ namespace Tessella
 
     /// Internal: access for compute_penalty_factors().
     PolytopicDoFs &
-    mutable_polytopic_dofs() const;
+    mutable_polytopic_dofs() const
+    {
+      check_cells();
+      return dofs;
+    }
 
   private:
-    /// Builds polytopes from the ids of a strategy. Collective.
+    /// Builds polytopes from the ids of a strategy. The flat view has revision
+    /// 0 until it is complete. Collective.
     void
     build(std::vector<unsigned int> &&ids);
     /// Counts the polytopes and finds the order of the cells, in a program of
@@ -661,16 +714,9 @@ namespace Tessella
     /// Builds the flat view and takes the ids.
     void
     build_flat_view(internal::PolytopeNumbering &numbering);
-    /// Gets measures and boxes of ghosts from their owners.
-    void
-    exchange_measures_and_boxes();
     /// Finds the types of all cells and facets of all processes.
     void
     reduce_types();
-    /// Gives the complete flat view a new revision; until then, that of a new
-    /// agglomeration is 0.
-    void
-    renew_mesh_revision();
     /// Numbers the degrees of freedom of elements with the given degrees and
     /// numbers of functions. Collective.
     void

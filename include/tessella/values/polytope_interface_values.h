@@ -150,21 +150,23 @@ namespace Tessella
    * restrictions as that of PolytopeValues.
    */
   template <int dim>
-  class PolytopeInterfaceValues
+  class PolytopeInterfaceValues : private PolytopeValuesBase<dim>
   {
+    // The base class holds the values here.
+    using Base = PolytopeValuesBase<dim>;
+
   public:
     PolytopeInterfaceValues(const AgglomerationHandler<dim> &handler,
                             const unsigned int               extra_order,
                             const dealii::UpdateFlags        update_flags);
 
-    PolytopeInterfaceValues(const PolytopeInterfaceValues &) = delete;
-    PolytopeInterfaceValues &
-    operator=(const PolytopeInterfaceValues &) = delete;
-
     /// Moves to face @p face of @p polytope, that is, all that the polytope
     /// shares with one neighbour or one boundary id.
     void
-    reinit(const PolytopeAccessor<dim> &polytope, const unsigned int face);
+    reinit(const PolytopeAccessor<dim> &polytope, const unsigned int face)
+    {
+      reinit(polytope.index(), face);
+    }
 
     void
     reinit(const unsigned int polytope, const unsigned int face);
@@ -174,21 +176,15 @@ namespace Tessella
     void
     reinit_interface(const unsigned int interface, const unsigned int side = 0);
 
+    using typename Base::IndexRange;
     /// Number of quadrature points on the present interface.
-    unsigned int n_quadrature_points = 0;
+    using Base::n_quadrature_points;
+    using Base::quadrature_point_indices;
 
-    dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
-    quadrature_point_indices() const
-    {
-      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
-        0u, n_quadrature_points);
-    }
-
-    dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
+    IndexRange
     dof_indices() const
     {
-      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
-        0u, n_current_interface_dofs());
+      return IndexRange(0u, n_current_interface_dofs());
     }
 
     bool
@@ -208,56 +204,28 @@ namespace Tessella
       return interface;
     }
 
-    /// Quadrature point @p q in the coordinates of the polytope here.
-    const dealii::Point<dim> &
-    quadrature_point(const unsigned int q) const
-    {
-      return here.quadrature_point(q);
-    }
+    // ---- points in the coordinates of the polytope here, and weights
+    using Base::get_JxW_values;
+    using Base::get_quadrature_points;
+    using Base::JxW;
+    using Base::quadrature_point;
 
-    const std::vector<dealii::Point<dim>> &
-    get_quadrature_points() const
-    {
-      return here.get_quadrature_points();
-    }
-
-    double
-    JxW(const unsigned int q) const
-    {
-      return here.JxW(q);
-    }
-
-    const std::vector<double> &
-    get_JxW_values() const
-    {
-      return here.get_JxW_values();
-    }
-
-    /// Unit normal from here to there (outward at the boundary).
-    const dealii::Tensor<1, dim> &
-    normal_vector(const unsigned int q) const
-    {
-      return here.normal_vector(q);
-    }
+    // ---- unit normals from here to there (outward at the boundary)
+    using Base::get_normal_vectors;
+    using Base::normal_vector;
 
     /// The same as normal_vector(); deal.II's name up to 9.6.
     const dealii::Tensor<1, dim> &
     normal(const unsigned int q) const
     {
-      return here.normal_vector(q);
-    }
-
-    const std::vector<dealii::Tensor<1, dim>> &
-    get_normal_vectors() const
-    {
-      return here.get_normal_vectors();
+      return this->normal_vector(q);
     }
 
     /// Facet of the flat view on which point @p q lies.
     unsigned int
     facet(const unsigned int q) const
     {
-      AssertIndexRange(q, n_quadrature_points);
+      AssertIndexRange(q, this->n_quadrature_points);
       return quadrature.facet[q];
     }
 
@@ -275,7 +243,7 @@ namespace Tessella
     unsigned int
     n_current_interface_dofs() const
     {
-      return here.dofs_per_cell + there.dofs_per_cell;
+      return this->dofs_per_cell + there.dofs_per_cell;
     }
 
     /// Global indices of all interface degrees of freedom. If a polytope is its
@@ -291,10 +259,10 @@ namespace Tessella
     interface_dof_to_dof_indices(const unsigned int interface_dof) const
     {
       AssertIndexRange(interface_dof, n_current_interface_dofs());
-      if (interface_dof < here.dofs_per_cell)
+      if (interface_dof < this->dofs_per_cell)
         return {{interface_dof, dealii::numbers::invalid_unsigned_int}};
       return {{dealii::numbers::invalid_unsigned_int,
-               interface_dof - here.dofs_per_cell}};
+               interface_dof - this->dofs_per_cell}};
     }
 
     // ---- shape functions; @p component is needed for several components only
@@ -431,12 +399,12 @@ namespace Tessella
           const Function    &function) const
     {
       AssertIndexRange(interface_dof, n_current_interface_dofs());
-      const bool is_here = interface_dof < here.dofs_per_cell;
-      using ReturnType   = decltype(function(here, 0u));
+      const bool is_here = interface_dof < this->dofs_per_cell;
+      using ReturnType   = decltype(function(here(), 0u));
       if (is_here != here_or_there)
         return ReturnType();
-      return is_here ? function(here, interface_dof)
-                     : function(there, interface_dof - here.dofs_per_cell);
+      return is_here ? function(here(), interface_dof)
+                     : function(there, interface_dof - this->dofs_per_cell);
     }
 
     template <typename Function>
@@ -444,11 +412,11 @@ namespace Tessella
     jump(const unsigned int interface_dof, const Function &function) const
     {
       AssertIndexRange(interface_dof, n_current_interface_dofs());
-      using ReturnType = decltype(function(here, 0u));
-      return interface_dof < here.dofs_per_cell
-               ? function(here, interface_dof)
+      using ReturnType = decltype(function(here(), 0u));
+      return interface_dof < this->dofs_per_cell
+               ? function(here(), interface_dof)
                : ReturnType(
-                   -function(there, interface_dof - here.dofs_per_cell));
+                   -function(there, interface_dof - this->dofs_per_cell));
     }
 
     template <typename Function>
@@ -456,21 +424,27 @@ namespace Tessella
     average(const unsigned int interface_dof, const Function &function) const
     {
       AssertIndexRange(interface_dof, n_current_interface_dofs());
-      using ReturnType    = decltype(function(here, 0u));
+      using ReturnType    = decltype(function(here(), 0u));
       const double factor = at_boundary() ? 1. : 0.5;
       return ReturnType(
-        factor * (interface_dof < here.dofs_per_cell
-                    ? function(here, interface_dof)
-                    : function(there, interface_dof - here.dofs_per_cell)));
+        factor * (interface_dof < this->dofs_per_cell
+                    ? function(here(), interface_dof)
+                    : function(there, interface_dof - this->dofs_per_cell)));
     }
 
   private:
+    const Base &
+    here() const
+    {
+      return *this;
+    }
+
     /// Functions of a polytope and a shape function, for trace(), jump() and
     /// average().
     static auto
     value_at(const unsigned int q, const unsigned int component)
     {
-      return [=](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+      return [=](const Base &v, const unsigned int i) {
         return v.shape_value_component(i, q, component);
       };
     }
@@ -478,7 +452,7 @@ namespace Tessella
     static auto
     gradient_at(const unsigned int q, const unsigned int component)
     {
-      return [=](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+      return [=](const Base &v, const unsigned int i) {
         return v.shape_grad_component(i, q, component);
       };
     }
@@ -486,7 +460,7 @@ namespace Tessella
     static auto
     hessian_at(const unsigned int q, const unsigned int component)
     {
-      return [=](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+      return [=](const Base &v, const unsigned int i) {
         return v.shape_hessian_component(i, q, component);
       };
     }
@@ -498,7 +472,7 @@ namespace Tessella
             std::vector<T> &result,
             const Function &function) const
     {
-      function(here, result);
+      function(here(), result);
       if (at_boundary())
         return;
       std::vector<T> other;
@@ -507,25 +481,18 @@ namespace Tessella
         result[q] = factor_here * result[q] + factor_there * other[q];
     }
 
-    /// Makes the protected constructor of the base class available.
-    class Side : public PolytopeValuesBase<dim>
+    /// Makes protected functions of the base class available.
+    class Side : public Base
     {
     public:
-      Side(const AgglomerationHandler<dim> &handler,
-           const unsigned int               extra_order,
-           const dealii::UpdateFlags        update_flags)
-        : PolytopeValuesBase<dim>(handler, extra_order, update_flags)
-      {}
-
-      using PolytopeValuesBase<dim>::fill;
-      using PolytopeValuesBase<dim>::clear;
+      using PolytopeValuesBase<dim>::PolytopeValuesBase;
+      using Base::clear;
+      using Base::fill;
     };
 
-    SmartPointer<const AgglomerationHandler<dim>> handler;
-    unsigned int                                  extra_order;
-    unsigned int                                  interface = invalid_index;
-    InterfaceQuadrature<dim>                      quadrature;
-    Side                                          here, there;
+    unsigned int             interface = invalid_index;
+    InterfaceQuadrature<dim> quadrature;
+    Side                     there;
   };
 } // namespace Tessella
 

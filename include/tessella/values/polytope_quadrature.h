@@ -22,9 +22,33 @@ namespace Tessella
   prepare_quadrature(const AgglomerationHandler<dim> &handler,
                      const unsigned int               order);
 
+  /// Quadrature points on sub-cells or facets of a polytope as structure of
+  /// arrays, which is the layout that forms use.
+  template <int dim>
+  class PolytopePoints
+  {
+  public:
+    unsigned int
+    size() const
+    {
+      return n_points;
+    }
+
+    unsigned int                         n_points = 0;
+    std::array<std::vector<double>, dim> x; ///< x[d][q]
+    std::vector<double> JxW; ///< weight times Jacobian determinant
+    /// Sub-cell of each point, as index into the flat view, and deal.II's
+    /// material id of its cell. On facets, those of the given side.
+    std::vector<unsigned int> subcell, material;
+
+  protected:
+    void
+    resize(const unsigned int n);
+  };
+
   /**
    * Quadrature points on a polytope, sub-cell by sub-cell in the order of the
-   * flat view, as structure of arrays, which is the layout that forms use.
+   * flat view.
    *
    * The rule integrates polynomials of total degree @p order in x exactly:
    * simplices by simplex_rule(order), affine hypercubes by Gauss rules of that
@@ -36,7 +60,7 @@ namespace Tessella
    * Memory is kept between calls. Each thread should have its own object.
    */
   template <int dim>
-  class PolytopeQuadrature
+  class PolytopeQuadrature : public PolytopePoints<dim>
   {
   public:
     /// Points of all sub-cells of @p polytope.
@@ -52,24 +76,10 @@ namespace Tessella
                    const unsigned int        subcell,
                    const unsigned int        order);
 
-    unsigned int
-    size() const
-    {
-      return n_points;
-    }
-
-    unsigned int                         n_points = 0;
-    std::array<std::vector<double>, dim> x; ///< x[d][q]
-    std::vector<double> JxW; ///< weight times Jacobian determinant
-    /// Sub-cell of each point, as index into the flat view, and deal.II's
-    /// material id of its cell.
-    std::vector<unsigned int> subcell, material;
-
   private:
-    void
-    resize(const unsigned int n);
-
-    void
+    /// Writes the points of a sub-cell from entry @p first on and returns their
+    /// number.
+    unsigned int
     fill_subcell(const PolytopicMesh<dim> &mesh,
                  const unsigned int        subcell,
                  const unsigned int        order,
@@ -87,7 +97,7 @@ namespace Tessella
    * side, and neighbor_x those of the other side.
    */
   template <int dim>
-  class InterfaceQuadrature
+  class InterfaceQuadrature : public PolytopePoints<dim>
   {
   public:
     /// Points of all facets of @p interface in the coordinates of @p side (0 or
@@ -107,30 +117,21 @@ namespace Tessella
                  const unsigned int        side,
                  const unsigned int        order);
 
-    unsigned int
-    size() const
-    {
-      return n_points;
-    }
-
-    unsigned int                         n_points = 0;
-    std::array<std::vector<double>, dim> x; ///< x[d][q]
     std::array<std::vector<double>, dim>
       neighbor_x; ///< points in the coordinates of the other side; equal to x
                   ///< without periodicity
     std::array<std::vector<double>, dim> normal; ///< unit normals
-    std::vector<double>                  JxW;
-    std::vector<unsigned int>            facet; ///< facet of each point
-    /// Sub-cells on both sides and the material ids of their cells;
-    /// neighbor_subcell is invalid_index (material 0) at the boundary.
-    std::vector<unsigned int> subcell, material;
+    std::vector<unsigned int>            facet;  ///< facet of each point
+    /// Sub-cells on the other side and the material ids of their cells;
+    /// invalid_index and material 0 at the boundary.
     std::vector<unsigned int> neighbor_subcell, neighbor_material;
 
   private:
     void
     resize(const unsigned int n);
 
-    void
+    /// As PolytopeQuadrature::fill_subcell().
+    unsigned int
     fill_facet(const PolytopicMesh<dim> &mesh,
                const unsigned int        facet,
                const unsigned int        side,

@@ -232,6 +232,11 @@ namespace Tessella
   class PolytopeValuesBase
   {
   public:
+    /// Creates an object without points, for derived classes.
+    PolytopeValuesBase(const AgglomerationHandler<dim> &handler,
+                       const unsigned int               extra_order,
+                       const dealii::UpdateFlags        update_flags);
+
     // Views refer to the object that created them, which therefore must not be
     // copied.
     PolytopeValuesBase(const PolytopeValuesBase &) = delete;
@@ -243,18 +248,19 @@ namespace Tessella
     /// Number of degrees of freedom of the present polytope.
     unsigned int dofs_per_cell = 0;
 
-    dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
+    using IndexRange =
+      dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>;
+
+    IndexRange
     quadrature_point_indices() const
     {
-      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
-        0u, n_quadrature_points);
+      return IndexRange(0u, n_quadrature_points);
     }
 
-    dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>
+    IndexRange
     dof_indices() const
     {
-      return dealii::std_cxx20::ranges::iota_view<unsigned int, unsigned int>(
-        0u, dofs_per_cell);
+      return IndexRange(0u, dofs_per_cell);
     }
 
     const dealii::Point<dim> &
@@ -321,11 +327,19 @@ namespace Tessella
 
     /// Finite element of the present polytope.
     const dealii::FiniteElement<dim> &
-    get_fe() const;
+    get_fe() const
+    {
+      return handler->get_fe_collection()[get_polytope().active_fe_index()];
+    }
 
     /// Active cell in which point @p q lies.
     typename dealii::Triangulation<dim>::active_cell_iterator
-    cell(const unsigned int q) const;
+    cell(const unsigned int q) const
+    {
+      AssertIndexRange(q, n_quadrature_points);
+      return handler->active_cell(
+        handler->polytopic_mesh().subcell_cell[subcells[q]]);
+    }
 
     /// Material id of the cell in which point @p q lies.
     dealii::types::material_id
@@ -497,15 +511,24 @@ namespace Tessella
     void
     component_values(const std::vector<double> &coefficients,
                      const unsigned int         component,
-                     std::vector<double>       &result) const;
+                     std::vector<double>       &result) const
+    {
+      sum_up(coefficients, component, values, result);
+    }
     void
     component_gradients(const std::vector<double>           &coefficients,
                         const unsigned int                   component,
-                        std::vector<dealii::Tensor<1, dim>> &result) const;
+                        std::vector<dealii::Tensor<1, dim>> &result) const
+    {
+      sum_up(coefficients, component, gradients, result);
+    }
     void
     component_hessians(const std::vector<double>           &coefficients,
                        const unsigned int                   component,
-                       std::vector<dealii::Tensor<2, dim>> &result) const;
+                       std::vector<dealii::Tensor<2, dim>> &result) const
+    {
+      sum_up(coefficients, component, hessians, result);
+    }
 
     /// Stores what @p evaluate computes for @p n components from @p first on
     /// as result[q][0] to result[q][n-1]. @p result has its size already.
@@ -568,10 +591,6 @@ namespace Tessella
     memory_consumption() const;
 
   protected:
-    PolytopeValuesBase(const AgglomerationHandler<dim> &handler,
-                       const unsigned int               extra_order,
-                       const dealii::UpdateFlags        update_flags);
-
     /// Takes over points, weights and materials and evaluates the shape
     /// functions of @p polytope. Normals may be empty; otherwise they are
     /// scaled by @p normal_sign.
@@ -600,7 +619,27 @@ namespace Tessella
     sum_up(const std::vector<double> &coefficients,
            const unsigned int         component,
            const std::vector<T>      &functions,
-           std::vector<T>            &result) const;
+           std::vector<T>            &result) const
+    {
+      const unsigned int first = component * n_basis;
+      AssertIndexRange(first + n_basis, coefficients.size() + 1);
+      AssertThrow(functions.size() ==
+                    std::size_t(n_quadrature_points) * n_basis,
+                  dealii::ExcMessage(
+                    "Values or derivatives of a discrete function "
+                    "were asked for, but the object was made without "
+                    "the update flag for them."));
+      result.resize(n_quadrature_points);
+      const double *c = coefficients.data() + first;
+      for (unsigned int q = 0; q < n_quadrature_points; ++q)
+        {
+          const T *f   = functions.data() + std::size_t(q) * n_basis;
+          T        sum = T();
+          for (unsigned int i = 0; i < n_basis; ++i)
+            sum += c[i] * f[i];
+          result[q] = sum;
+        }
+    }
 
     void
     evaluate(const std::array<std::vector<double>, dim> &x);
@@ -664,12 +703,14 @@ namespace Tessella
   class PolytopeValues : public PolytopeValuesBase<dim>
   {
   public:
-    PolytopeValues(const AgglomerationHandler<dim> &handler,
-                   const unsigned int               extra_order,
-                   const dealii::UpdateFlags        update_flags);
+    // The arguments are the handler, extra_order and the update flags.
+    using PolytopeValuesBase<dim>::PolytopeValuesBase;
 
     void
-    reinit(const PolytopeAccessor<dim> &polytope);
+    reinit(const PolytopeAccessor<dim> &polytope)
+    {
+      reinit(polytope.index());
+    }
 
     void
     reinit(const unsigned int polytope);
