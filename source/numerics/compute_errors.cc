@@ -356,16 +356,10 @@ namespace Tessella
                 // At least dim + 1 points are needed for the divergence.
                 const unsigned int order =
                   std::max(2 * dofs.degree[k] + extra_order, 2U);
-                Squares sum;
-                for (unsigned int s = items[item].begin; s < items[item].end;)
-                  {
-                    batch.clear();
-                    for (; s < items[item].end && batch.size() < batch_size;
-                         ++s)
-                      batch.add_subcell(mesh, s, order);
-                    errors.add(batch, k, u + dofs.dof_offset[k], sum);
-                  }
-                partial[item] = sum;
+                batch.for_subcells(
+                  mesh, items[item].begin, items[item].end, order, [&]() {
+                    errors.add(batch, k, u + dofs.dof_offset[k], partial[item]);
+                  });
               }
           },
           8);
@@ -457,20 +451,10 @@ namespace Tessella
       if (facets.facets)
         add_facet_errors(
           handler, form, sigma, evaluator, exact, u, extra_order, total.energy);
-      if (n_processes(handler.get_communicator()) > 1)
-        {
-          const std::vector<double> own = {total.L2, total.H1, total.energy};
-          std::vector<double>       sum(3);
-          dealii::Utilities::MPI::sum(own, handler.get_communicator(), sum);
-          total.L2     = sum[0];
-          total.H1     = sum[1];
-          total.energy = sum[2];
-        }
-      ErrorNorms result;
-      result.L2          = std::sqrt(total.L2);
-      result.H1_seminorm = std::sqrt(total.H1);
-      result.dG          = std::sqrt(total.energy);
-      return result;
+      const double own[3] = {total.L2, total.H1, total.energy};
+      double       sum[3];
+      dealii::Utilities::MPI::sum(own, handler.get_communicator(), sum);
+      return {std::sqrt(sum[0]), std::sqrt(sum[1]), std::sqrt(sum[2])};
     }
 
 

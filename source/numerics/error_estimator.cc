@@ -153,13 +153,9 @@ namespace Tessella
           for (int d = 0; d < dim; ++d)
             derivatives.compute(mesh, dofs, k, u, d, du[d]);
           double sum = 0.;
-          for (unsigned int s = begin; s < end;)
-            {
-              batch.clear();
-              for (; s < end && batch.size() < batch_size; ++s)
-                batch.add_subcell(mesh, s, order);
-              sum += add(k, u);
-            }
+          batch.for_subcells(mesh, begin, end, order, [&]() {
+            sum += add(k, u);
+          });
           return sum;
         }
 
@@ -547,16 +543,47 @@ namespace Tessella
 
 
 
-      template <int dim>
+      /// Checks the arguments, with the same result on all processes.
+      template <int dim, typename VectorType>
+      const double *
+      data(const AgglomerationHandler<dim> &handler,
+           const Form<dim>                 &form,
+           const std::vector<double>       &sigma,
+           const VectorType                &solution)
+      {
+        const double        *result = nullptr;
+        const FacetStructure facets = form.facet_structure();
+        on_all_processes(handler.get_communicator(), [&]() {
+          AssertThrow(handler.n_dofs() > 0 && handler.n_components() == 1,
+                      ExcUserInput("Error indicators need a handler with "
+                                   "degrees of freedom of one component."));
+          AssertThrow(sigma.size() == handler.polytopic_mesh().n_facets() ||
+                        (sigma.empty() && !(facets.facets && facets.penalty)),
+                      ExcUserInput("Error indicators need the penalty of every "
+                                   "facet: pass what "
+                                   "PolytopicAssembler::penalty() returns for "
+                                   "this form and handler."));
+          result = vector_data(solution, handler.n_locally_owned_dofs());
+        });
+        form.prepare();
+        return result;
+      }
+
+
+
+      /// Computes the indicators of residual(), or without @p residuals those
+      /// of jumps().
+      template <int dim, typename VectorType>
       void
       estimate(const AgglomerationHandler<dim> &handler,
                const Form<dim>                 &form,
                const std::vector<double>       &sigma,
-               const double                    *u,
+               const VectorType                &solution,
                dealii::Vector<double>          &indicators,
                const unsigned int               extra_order,
                const bool                       residuals)
       {
+        const double *const       u      = data(handler, form, sigma, solution);
         const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
         const PolytopicDoFs      &dofs   = handler.polytopic_dofs();
         const FacetStructure      facets = form.facet_structure();
@@ -621,32 +648,6 @@ namespace Tessella
         for (unsigned int k = 0; k < n_own; ++k)
           indicators[k] = std::sqrt(total[k]);
       }
-
-      /// Checks the arguments, with the same result on all processes.
-      template <int dim, typename VectorType>
-      const double *
-      data(const AgglomerationHandler<dim> &handler,
-           const Form<dim>                 &form,
-           const std::vector<double>       &sigma,
-           const VectorType                &solution)
-      {
-        const double        *result = nullptr;
-        const FacetStructure facets = form.facet_structure();
-        on_all_processes(handler.get_communicator(), [&]() {
-          AssertThrow(handler.n_dofs() > 0 && handler.n_components() == 1,
-                      ExcUserInput("Error indicators need a handler with "
-                                   "degrees of freedom of one component."));
-          AssertThrow(sigma.size() == handler.polytopic_mesh().n_facets() ||
-                        (sigma.empty() && !(facets.facets && facets.penalty)),
-                      ExcUserInput("Error indicators need the penalty of every "
-                                   "facet: pass what "
-                                   "PolytopicAssembler::penalty() returns for "
-                                   "this form and handler."));
-          result = vector_data(solution, handler.n_locally_owned_dofs());
-        });
-        form.prepare();
-        return result;
-      }
     } // namespace
 
 
@@ -660,13 +661,7 @@ namespace Tessella
              dealii::Vector<double>          &indicators,
              const unsigned int               extra_order)
     {
-      estimate(handler,
-               form,
-               sigma,
-               data(handler, form, sigma, solution),
-               indicators,
-               extra_order,
-               true);
+      estimate(handler, form, sigma, solution, indicators, extra_order, true);
     }
 
 
@@ -680,13 +675,7 @@ namespace Tessella
           dealii::Vector<double>          &indicators,
           const unsigned int               extra_order)
     {
-      estimate(handler,
-               form,
-               sigma,
-               data(handler, form, sigma, solution),
-               indicators,
-               extra_order,
-               false);
+      estimate(handler, form, sigma, solution, indicators, extra_order, false);
     }
 
 
@@ -709,9 +698,7 @@ namespace Tessella
       double sum = 0.;
       for (const double eta : indicators)
         sum += eta * eta;
-      if (n_processes(communicator) > 1)
-        sum = dealii::Utilities::MPI::sum(sum, communicator);
-      return std::sqrt(sum);
+      return std::sqrt(dealii::Utilities::MPI::sum(sum, communicator));
     }
 
 

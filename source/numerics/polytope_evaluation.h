@@ -68,6 +68,11 @@ namespace Tessella
       std::array<List, 4> facet_rules;
     };
 
+    /// Approximate number of points passed to functions and forms in one call:
+    /// large enough to make virtual calls cheap, small enough for the data to
+    /// stay in the cache.
+    constexpr unsigned int batch_size = 256;
+
     /// Quadrature points of sub-cells or facets, as a structure of arrays.
     template <int dim>
     struct QuadratureBatch
@@ -114,6 +119,25 @@ namespace Tessella
       add_subcell(const PolytopicMesh<dim> &mesh,
                   const unsigned int        s,
                   const unsigned int        order);
+
+      /// Calls function() for sub-cells [@p begin, @p end), several times with
+      /// the points of as many whole sub-cells as fit into a batch.
+      template <typename Function>
+      void
+      for_subcells(const PolytopicMesh<dim> &mesh,
+                   const unsigned int        begin,
+                   const unsigned int        end,
+                   const unsigned int        order,
+                   const Function           &function)
+      {
+        for (unsigned int s = begin; s < end;)
+          {
+            clear();
+            for (; s < end && size() < batch_size; ++s)
+              add_subcell(mesh, s, order);
+            function();
+          }
+      }
 
       /// Appends points, weights, and normals from side 0 to side 1.
       void

@@ -318,16 +318,8 @@ namespace Tessella
         values.push_back(vector_data(*solution, n));
     });
 
-    const PolytopicDoFs &dofs = handler.polytopic_dofs();
-    project_cell_polynomials<dim>(handler,
-                                  data.receive(),
-                                  data.space,
-                                  data.max_degree,
-                                  data.n_fields(),
-                                  [&](const unsigned int         k,
-                                      const std::vector<double> &result) {
-                                    copy_coefficients(dofs, k, result, values);
-                                  });
+    project_cell_polynomials(
+      handler, data.receive(), data.space, data.max_degree, values);
   }
 
   template <int dim>
