@@ -198,9 +198,8 @@ namespace Tessella
     void
     distribute_dofs(AgglomerationHandler<dim> &new_handler) const
     {
-      unsigned int
-        here[Legendre::max_degree + 1] = {},
-                                    present[Legendre::max_degree + 1];
+      unsigned int here[Legendre::max_degree + 1] = {};
+      unsigned int present[Legendre::max_degree + 1];
       for (const auto &polynomial : polynomials)
         here[polynomial.degree] = 1;
       dealii::Utilities::MPI::max(here, communicator, present);
