@@ -647,29 +647,19 @@ namespace Tessella
 
 
 
-    template std::vector<unsigned int>
-    color_polytopes<2>(const PolytopicMesh<2> &, const unsigned int);
-    template std::vector<unsigned int>
-    color_polytopes<3>(const PolytopicMesh<3> &, const unsigned int);
-    template std::array<double, 4>
-    mesh_box<2>(const PolytopicMesh<2> &);
-    template std::array<double, 6>
-    mesh_box<3>(const PolytopicMesh<3> &);
-    template double
-    point_tolerance<2>(const PolytopicMesh<2> &);
-    template double
-    point_tolerance<3>(const PolytopicMesh<3> &);
-    template unsigned int
-    facet_corners<2>(const PolytopicMesh<2> &,
-                     const unsigned int,
-                     const unsigned int,
-                     const unsigned int,
-                     double (&)[4][2]);
-    template unsigned int
-    facet_corners<3>(const PolytopicMesh<3> &,
-                     const unsigned int,
-                     const unsigned int,
-                     const unsigned int,
-                     double (&)[4][3]);
+#define TESSELLA_INSTANTIATE(dim)                                            \
+  template std::vector<unsigned int> color_polytopes(                        \
+    const PolytopicMesh<dim> &, const unsigned int);                         \
+  template std::array<double, 2 * dim> mesh_box(const PolytopicMesh<dim> &); \
+  template double       point_tolerance(const PolytopicMesh<dim> &);         \
+  template unsigned int facet_corners(const PolytopicMesh<dim> &,            \
+                                      const unsigned int,                    \
+                                      const unsigned int,                    \
+                                      const unsigned int,                    \
+                                      double(&)[4][dim]);
+
+    TESSELLA_INSTANTIATE(2)
+    TESSELLA_INSTANTIATE(3)
+#undef TESSELLA_INSTANTIATE
   } // namespace internal
 } // namespace Tessella
