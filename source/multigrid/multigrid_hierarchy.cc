@@ -44,9 +44,6 @@ namespace Tessella
                            "given in descending order."));
     if (internal::n_processes(comm) == 1)
       comm = MPI_COMM_SELF;
-    const auto global_max = [this](const unsigned int value) {
-      return comm == MPI_COMM_SELF ? value : Utilities::MPI::max(value, comm);
-    };
 
     levels.emplace_back();
     levels[0].box     = mesh.box;
@@ -60,7 +57,7 @@ namespace Tessella
     unsigned int highest = 0;
     for (unsigned int k = 0; k < levels[0].n_owned; ++k)
       highest = std::max(highest, dofs.degree[k]);
-    highest                           = global_max(highest);
+    highest                           = Utilities::MPI::max(highest, comm);
     std::vector<unsigned int> degrees = data.degrees;
     if (degrees.empty())
       for (unsigned int p = highest; p > data.lowest_degree; --p)
@@ -72,7 +69,7 @@ namespace Tessella
           add_p_level(p);
         }
 
-    const unsigned int n_groupings = global_max(parents.size());
+    const std::size_t n_groupings = Utilities::MPI::max(parents.size(), comm);
     for (unsigned int l = 0; l < n_groupings; ++l)
       {
         const Level              &fine = levels.back();
@@ -156,9 +153,7 @@ namespace Tessella
                      P       = std::max(coarse.degree[K], 1u);
         result               = std::max(result, P * P / (p * p));
       }
-    if (comm != MPI_COMM_SELF)
-      result = Utilities::MPI::max(result, comm);
-    return fine.penalty_ratio * result;
+    return fine.penalty_ratio * Utilities::MPI::max(result, comm);
   }
 
 
