@@ -704,31 +704,6 @@ namespace Tessella
   template <typename MatrixType>
   void
   Multigrid<MatrixType>::initialize(const MatrixType         &matrix,
-                                    const MultigridHierarchy &hierarchy,
-                                    const AdditionalData     &data)
-  {
-    Implementation::template build_galerkin<MatrixType>(
-      implementation, matrix, nullptr, hierarchy, data);
-  }
-
-
-
-  template <typename MatrixType>
-  void
-  Multigrid<MatrixType>::initialize(const MatrixType         &matrix,
-                                    const MatrixType         &without_penalty,
-                                    const MultigridHierarchy &hierarchy,
-                                    const AdditionalData     &data)
-  {
-    Implementation::build_galerkin(
-      implementation, matrix, &without_penalty, hierarchy, data);
-  }
-
-
-
-  template <typename MatrixType>
-  void
-  Multigrid<MatrixType>::initialize(const MatrixType         &matrix,
                                     std::vector<MatrixType> &&coarse_matrices,
                                     const MultigridHierarchy &hierarchy,
                                     const AdditionalData     &data)
@@ -902,26 +877,25 @@ namespace Tessella
     const Form<dim> &,                                    \
     const PolytopicAssembler<dim>::AdditionalData &);
 
+#define INSTANTIATE_GALERKIN(Matrix, OtherMatrix)                         \
+  template void Multigrid<Matrix>::initialize(const OtherMatrix &,        \
+                                              const MultigridHierarchy &, \
+                                              const AdditionalData &);    \
+  template void Multigrid<Matrix>::initialize(const OtherMatrix &,        \
+                                              const OtherMatrix &,        \
+                                              const MultigridHierarchy &, \
+                                              const AdditionalData &);
+
 #define INSTANTIATE(Matrix, VectorType, OtherVector) \
   template class Multigrid<Matrix>;                  \
+  INSTANTIATE_GALERKIN(Matrix, Matrix)               \
   INSTANTIATE_VECTOR(Matrix, VectorType)             \
   INSTANTIATE_VMULT(Matrix, OtherVector)             \
   INSTANTIATE_COARSE_OPERATORS(Matrix, 2)            \
   INSTANTIATE_COARSE_OPERATORS(Matrix, 3)
 
-#define INSTANTIATE_IN_BASIS(Matrix)                  \
-  template void Multigrid<Matrix<float>>::initialize( \
-    const Matrix<double> &,                           \
-    const MultigridHierarchy &,                       \
-    const AdditionalData &);                          \
-  template void Multigrid<Matrix<float>>::initialize( \
-    const Matrix<double> &,                           \
-    const Matrix<double> &,                           \
-    const MultigridHierarchy &,                       \
-    const AdditionalData &);
-
-  INSTANTIATE_IN_BASIS(HostBlockMatrix)
-  INSTANTIATE_IN_BASIS(DeviceBlockMatrix)
+  INSTANTIATE_GALERKIN(HostBlockMatrix<float>, HostBlockMatrix<double>)
+  INSTANTIATE_GALERKIN(DeviceBlockMatrix<float>, DeviceBlockMatrix<double>)
   INSTANTIATE(HostBlockMatrix<double>, Vector<double>, Vector<float>)
   INSTANTIATE(HostBlockMatrix<float>, Vector<float>, Vector<double>)
   INSTANTIATE(DeviceBlockMatrix<double>,
@@ -943,8 +917,8 @@ namespace Tessella
   INSTANTIATE_VMULT(HostBlockMatrix<float>, HostVector<double>)
   TESSELLA_IF_EPETRA(INSTANTIATE_VMULT(HostBlockMatrix<float>,
                                        TrilinosWrappers::MPI::Vector))
-#undef INSTANTIATE_IN_BASIS
 #undef INSTANTIATE
+#undef INSTANTIATE_GALERKIN
 #undef INSTANTIATE_COARSE_OPERATORS
 #undef INSTANTIATE_VECTOR
 #undef INSTANTIATE_VMULT
