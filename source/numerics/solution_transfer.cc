@@ -43,7 +43,6 @@ namespace Tessella
     const AgglomerationHandler<dim> *old_handler = nullptr;
     std::vector<std::vector<double>> old_values;
     std::vector<unsigned int>        subcells; // indexed by active cell
-    std::vector<unsigned int>        polytope_of_subcell;
     PolynomialSpaceType              space = PolynomialSpaceType::total_degree;
     unsigned int n_components = 1, n_vectors = 0, max_degree = 0;
     // Used without a parallel triangulation only.
@@ -87,13 +86,6 @@ namespace Tessella
       handler.tabulate(order(max_degree) - 2 * min_degree(handler));
 
       subcells = subcells_of_cells(mesh, triangulation->n_active_cells());
-      polytope_of_subcell.assign(mesh.n_subcells(), invalid_index);
-      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-        for (unsigned int s = mesh.subcell_offset[k];
-             s < mesh.subcell_offset[k + 1];
-             ++s)
-          polytope_of_subcell[s] = k;
-
       parallel = dynamic_cast<ParallelTriangulation *>(&*triangulation);
       if (parallel != nullptr)
         handle = parallel->register_data_attach(
@@ -127,12 +119,11 @@ namespace Tessella
     CellPolynomial<dim>
     of_active_cell(const CellIterator &cell) const
     {
-      const unsigned int k =
-        polytope_of_subcell[subcells[cell->active_cell_index()]];
-      return cell_polynomial(old_handler->polytopic_mesh(),
-                             old_handler->polytopic_dofs(),
-                             k,
-                             old_values);
+      return cell_polynomial(
+        old_handler->polytopic_mesh(),
+        old_handler->polytopic_dofs(),
+        old_handler->polytope_of_cell()[cell->active_cell_index()],
+        old_values);
     }
 
     /// L2 projection of the polynomials of the children.

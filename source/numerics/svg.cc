@@ -96,20 +96,19 @@ namespace Tessella
     {
       double scale, x0, y0, width, height;
 
-      View(const double lower_x,
-           const double lower_y,
-           const double upper_x,
-           const double upper_y,
-           const double size,
-           const double top,
-           const double margin)
+      /// @p box: lower and upper corner of the section of the mesh; @p top:
+      /// height of the line above the drawing.
+      View(const std::array<double, 4> &box,
+           const double                 size,
+           const double                 top,
+           const double                 margin)
       {
-        const double dx = upper_x - lower_x, dy = upper_y - lower_y;
+        const double dx = box[2] - box[0], dy = box[3] - box[1];
         scale  = (size - 2. * margin) / std::max({dx, dy, 1e-300});
         width  = dx * scale + 2. * margin;
         height = dy * scale + 2. * margin + top;
-        x0     = margin - lower_x * scale;
-        y0     = height - margin + lower_y * scale;
+        x0     = margin - box[0] * scale;
+        y0     = height - margin + box[1] * scale;
       }
       double
       x(const double value) const
@@ -389,9 +388,7 @@ namespace Tessella
     {
       const PolytopicMesh<2> &mesh = handler.polytopic_mesh();
       const PolytopicDoFs    &dofs = handler.polytopic_dofs();
-      const auto              box  = mesh_box(mesh);
-      const View              view(
-        box[0], box[1], box[2], box[3], flags.size, top_margin(flags), 18.);
+      const View view(mesh_box(mesh), flags.size, top_margin(flags), 18.);
 
       // Smaller polytopes get thinner lines.
       double area = 0.;
@@ -559,26 +556,19 @@ namespace Tessella
       View
       make_view() const
       {
-        double lower_x = std::numeric_limits<double>::max(), lower_y = lower_x,
-               upper_x = std::numeric_limits<double>::lowest(),
-               upper_y = upper_x;
+        const double          largest = std::numeric_limits<double>::max();
+        std::array<double, 4> box = {{largest, largest, -largest, -largest}};
         for (unsigned int p = 0; p < numbering.points.size() / 3; ++p)
           {
-            const Vector3 x = coordinates(p);
-            lower_x         = std::min(lower_x, x * right);
-            upper_x         = std::max(upper_x, x * right);
-            lower_y         = std::min(lower_y, x * up);
-            upper_y         = std::max(upper_y, x * up);
+            const double x = coordinates(p) * right, y = coordinates(p) * up;
+            box = {{std::min(box[0], x),
+                    std::min(box[1], y),
+                    std::max(box[2], x),
+                    std::max(box[3], y)}};
           }
         if (numbering.points.empty())
-          lower_x = lower_y = upper_x = upper_y = 0.;
-        return View(lower_x,
-                    lower_y,
-                    upper_x,
-                    upper_y,
-                    flags.size,
-                    top_margin(flags),
-                    22.);
+          box.fill(0.);
+        return View(box, flags.size, top_margin(flags), 22.);
       }
 
       /// Visible facets for the painter's algorithm: far facets first.
