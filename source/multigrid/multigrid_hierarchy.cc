@@ -14,6 +14,7 @@
 #include <string>
 
 #include "../base/collective.h"
+#include "../grid/ghost_exchange.h"
 
 namespace Tessella
 {
@@ -163,11 +164,8 @@ namespace Tessella
   MultigridHierarchy::first_rows(const Level &level) const
   {
     std::vector<std::uint64_t> result = dof_offsets(level);
-    std::uint64_t              first = 0, n = result[level.n_owned];
-    const int ierr = MPI_Exscan(&n, &first, 1, MPI_UINT64_T, MPI_SUM, comm);
-    AssertThrowMPI(ierr);
-    if (internal::this_process(comm) == 0)
-      first = 0;
+    const std::uint64_t        first =
+      internal::sum_of_lower_processes(result[level.n_owned], comm);
     result.resize(level.n_owned);
     for (std::uint64_t &row : result)
       row += first;

@@ -10,7 +10,7 @@
 #include <cmath>
 #include <string>
 
-#include "../base/collective.h"
+#include "../grid/ghost_exchange.h"
 #include "slab_data.h"
 
 namespace Tessella
@@ -218,15 +218,9 @@ namespace Tessella
     if (!parallel())
       return;
 
-    const MPI_Comm      communicator = handler->get_communicator();
-    const std::uint64_t n_own_dofs   = n_all_dofs;
-#ifdef DEAL_II_WITH_MPI
-    MPI_Exscan(
-      &n_own_dofs, &first_own_dof, 1, MPI_UINT64_T, MPI_SUM, communicator);
-    if (internal::this_process(communicator) == 0)
-      first_own_dof = 0;
-#endif
-    n_all_dofs     = Utilities::MPI::sum(n_own_dofs, communicator);
+    const MPI_Comm communicator = handler->get_communicator();
+    first_own_dof  = internal::sum_of_lower_processes(n_all_dofs, communicator);
+    n_all_dofs     = Utilities::MPI::sum(n_all_dofs, communicator);
     n_all_elements = Utilities::MPI::sum(n_all_elements, communicator);
     AssertThrow(n_all_elements < invalid_index,
                 ExcUserInput("The slab has " + std::to_string(n_all_elements) +
