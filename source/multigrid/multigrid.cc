@@ -306,17 +306,15 @@ namespace Tessella
       transfer.n_coarse      = coarse.n_owned;
       transfer.fine_offset   = copy(level.fine_offset, fine.dof_offset);
       transfer.coarse_offset = copy(level.coarse_offset, coarse.dof_offset);
-      transfer.parent = transfer.child_offset = transfer.child = nullptr;
-      transfer.matrix_offset                                   = nullptr;
-      transfer.matrix                                          = nullptr;
-      for (unsigned int k = 0; k < fine.n_polytopes(); ++k)
-        transfer.max_fine =
-          std::max<unsigned int>(transfer.max_fine,
-                                 fine.dof_offset[k + 1] - fine.dof_offset[k]);
-      for (unsigned int k = 0; k < coarse.n_polytopes(); ++k)
-        transfer.max_coarse = std::max<unsigned int>(transfer.max_coarse,
-                                                     coarse.dof_offset[k + 1] -
-                                                       coarse.dof_offset[k]);
+      const auto max_dofs    = [](const MultigridHierarchy::Level &space) {
+        std::uint64_t result = 0;
+        for (unsigned int k = 0; k < space.n_polytopes(); ++k)
+          result =
+            std::max(result, space.dof_offset[k + 1] - space.dof_offset[k]);
+        return static_cast<unsigned int>(result);
+      };
+      transfer.max_fine   = max_dofs(fine);
+      transfer.max_coarse = max_dofs(coarse);
       if (fine.parent.empty())
         return;
       std::vector<unsigned int> offset, list;

@@ -667,12 +667,8 @@ namespace Tessella
                          DataComponentInterpretation>>
   PolytopicDataOut<dim>::get_nonscalar_data_ranges() const
   {
-    std::vector<std::tuple<unsigned int,
-                           unsigned int,
-                           std::string,
-                           DataComponentInterpretation>>
-                 ranges;
-    unsigned int row = 0;
+    decltype(get_nonscalar_data_ranges()) ranges;
+    unsigned int                          row = 0;
     for (const DofData &data : dof_data)
       {
         const unsigned int n = data.names.size();

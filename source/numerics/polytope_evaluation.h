@@ -104,11 +104,11 @@ namespace Tessella
       }
 
       std::array<const double *, dim>
-      pointers(const unsigned int first = 0) const
+      pointers() const
       {
         std::array<const double *, dim> p;
         for (int d = 0; d < dim; ++d)
-          p[d] = x[d].data() + first;
+          p[d] = x[d].data();
         return p;
       }
 
