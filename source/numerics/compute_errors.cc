@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "collective_ranges.h"
 #include "facet_points.h"

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <string>
 
-#include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "../lac/vector_access.h"
 #include "collective_ranges.h"

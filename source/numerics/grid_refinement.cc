@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <tessella/base/exceptions.h>
+#include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/grid_refinement.h>
 
 #include <algorithm>
@@ -8,8 +9,6 @@
 #include <cstring>
 #include <string>
 #include <vector>
-
-#include "../base/collective.h"
 
 namespace Tessella
 {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "collective_ranges.h"
 #include "function_batch.h"

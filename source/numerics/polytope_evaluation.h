@@ -31,36 +31,35 @@ namespace Tessella
       const ReferenceRule *
       subcell(const SubCellType type, const unsigned int order)
       {
-        if (type == SubCellType::tabulated)
-          return nullptr;
-        const ReferenceRule *&rule =
-          entry(subcell_rules[static_cast<unsigned int>(type)], order);
-        if (rule == nullptr)
-          rule = &subcell_rule<dim>(type, order);
-        return rule;
+        return type == SubCellType::tabulated
+                 ? nullptr
+                 : look_up(subcell_rules, type, order, subcell_rule<dim>);
       }
 
       /// The rule of a facet; null where points are tabulated.
       const ReferenceRule *
       facet(const FacetType type, const unsigned int order)
       {
-        if (type == FacetType::tabulated)
-          return nullptr;
-        const ReferenceRule *&rule =
-          entry(facet_rules[static_cast<unsigned int>(type)], order);
-        if (rule == nullptr)
-          rule = &facet_rule<dim>(type, order);
-        return rule;
+        return type == FacetType::tabulated
+                 ? nullptr
+                 : look_up(facet_rules, type, order, facet_rule<dim>);
       }
 
     private:
       using List = std::vector<const ReferenceRule *>;
 
-      static const ReferenceRule *&
-      entry(List &list, const unsigned int order)
+      template <typename Lists, typename Type, typename Rule>
+      static const ReferenceRule *
+      look_up(Lists             &lists,
+              const Type         type,
+              const unsigned int order,
+              const Rule        &rule)
       {
+        List &list = lists[static_cast<unsigned int>(type)];
         if (order >= list.size())
           list.resize(order + 1, nullptr);
+        if (list[order] == nullptr)
+          list[order] = &rule(type, order);
         return list[order];
       }
 

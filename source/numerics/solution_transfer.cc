@@ -83,7 +83,8 @@ namespace Tessella
 
       // Quadrature on coarsened cells, with the same rules on all processes.
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-      handler.tabulate(order(max_degree) - 2 * min_degree(handler));
+      handler.tabulate(mass_order(handler, max_degree) -
+                       2 * min_degree(handler));
 
       subcells = subcells_of_cells(mesh, triangulation->n_active_cells());
       parallel = dynamic_cast<ParallelTriangulation *>(&*triangulation);
@@ -108,12 +109,6 @@ namespace Tessella
               stored[cell->parent()->id()] = of_parent(cell->parent());
         }
       prepared = true;
-    }
-
-    unsigned int
-    order(const unsigned int degree) const
-    {
-      return mass_order(*old_handler, degree);
     }
 
     CellPolynomial<dim>
@@ -162,7 +157,7 @@ namespace Tessella
           batch.clear();
           batch.add_subcell(mesh,
                             subcells[parent->child(c)->active_cell_index()],
-                            order(result.degree));
+                            mass_order(*old_handler, result.degree));
           values.resize(std::size_t(n_fields()) * batch.size());
           evaluator.evaluate(
             children[c], batch, 0, batch.size(), values.data());
