@@ -133,7 +133,7 @@ namespace Tessella
       });
     }
 
-    // Collective.
+    // Throws if @p matrix does not fit level @p l. Collective.
     template <typename GivenMatrix>
     void
     check_matrix(const GivenMatrix        &matrix,

@@ -141,16 +141,16 @@ namespace Tessella
     {
       check_function(handler, function);
       handler.tabulate(extra_order);
+      const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopicDoFs         &dofs = handler.polytopic_dofs();
       const PolytopeEvaluator<dim> evaluator(handler);
+      const unsigned int           n_components = handler.n_components();
       fill(handler, vector, 16, [&]() {
         return [&,
-                f          = FunctionBatch<dim>(function),
-                projection = PolytopeProjection<dim>(handler.polytopic_mesh(),
-                                                     dofs,
-                                                     evaluator,
-                                                     handler.n_components()),
-                points     = std::vector<Point<dim>>()](const unsigned int k,
+                f = FunctionBatch<dim>(function),
+                projection =
+                  PolytopeProjection<dim>(mesh, dofs, evaluator, n_components),
+                points = std::vector<Point<dim>>()](const unsigned int k,
                                                     double *const u_k) mutable {
           projection.compute(
             k,
