@@ -36,18 +36,17 @@ namespace Tessella
         invert(dense, symmetric);
         const std::uint64_t first =
           counts.empty() ? 0 : places[internal::this_process(communicator)];
-        std::vector<Number> rows(n_owned * n);
-        for (std::uint64_t i = 0; i < n_owned; ++i)
-          for (std::uint64_t j = 0; j < n; ++j)
-            rows[i * n + j] = dense(first + i, j);
-        inverse.assign(rows);
+        const auto assign = [&](Array<Number> &array, const bool transpose) {
+          std::vector<Number> rows(n_owned * n);
+          for (std::uint64_t i = 0; i < n_owned; ++i)
+            for (std::uint64_t j = 0; j < n; ++j)
+              rows[i * n + j] =
+                transpose ? dense(j, first + i) : dense(first + i, j);
+          array.assign(rows);
+        };
+        assign(inverse, false);
         if (!symmetric)
-          {
-            for (std::uint64_t i = 0; i < n_owned; ++i)
-              for (std::uint64_t j = 0; j < n; ++j)
-                rows[i * n + j] = dense(j, first + i);
-            transposed_inverse.assign(rows);
-          }
+          assign(transposed_inverse, true);
         if (!counts.empty())
           {
             gathered.resize(n);

@@ -73,6 +73,134 @@ namespace Tessella
 
     // ---- set-up
 
+    // Makes a new implementation by @p make and records the set-up time. If
+    // @p make throws, the implementation is null.
+    template <typename Make>
+    static void
+    rebuild(std::unique_ptr<Implementation> &implementation,
+            const MultigridHierarchy        &hierarchy,
+            const AdditionalData            &data,
+            const Make                      &make)
+    {
+      const Timer timer;
+      implementation.reset();
+      auto result          = std::make_unique<Implementation>();
+      result->data         = data;
+      result->communicator = hierarchy.communicator();
+      make(*result);
+      result->prepare_levels(hierarchy);
+      result->report.setup_time = timer.wall_time();
+      implementation            = std::move(result);
+    }
+
+    // Sets up Galerkin operators. @p without_penalty may be null. Matrices in
+    // double precision are changed to the bases of make_basis() if MatrixType
+    // is in single precision.
+    template <typename GivenMatrix>
+    static void
+    build_galerkin(std::unique_ptr<Implementation> &implementation,
+                   const GivenMatrix               &matrix,
+                   const GivenMatrix               *without_penalty,
+                   const MultigridHierarchy        &hierarchy,
+                   const AdditionalData            &data)
+    {
+      rebuild(implementation, hierarchy, data, [&](Implementation &result) {
+        if (without_penalty != nullptr)
+          result.check_matrix(*without_penalty, hierarchy, 0);
+        if constexpr (std::is_same<GivenMatrix, MatrixType>::value)
+          {
+            result.start(matrix, hierarchy);
+            result.make_matrices(hierarchy, without_penalty);
+          }
+        else
+          {
+            static_assert(
+              std::is_same<Number, float>::value &&
+                std::is_same<typename GivenMatrix::value_type, double>::value,
+              "A Multigrid in single precision of matrices in double "
+              "precision.");
+            result.start_in_basis(matrix, hierarchy);
+            MatrixType rounded;
+            if (without_penalty != nullptr)
+              {
+                result.reinit_like(matrix, rounded);
+                result.change_basis(*without_penalty, rounded);
+              }
+            result.make_matrices(hierarchy,
+                                 without_penalty != nullptr ? &rounded
+                                                            : nullptr);
+          }
+      });
+    }
+
+    // Throws if @p matrix does not fit level @p l. Collective.
+    template <typename GivenMatrix>
+    void
+    check_matrix(const GivenMatrix        &matrix,
+                 const MultigridHierarchy &hierarchy,
+                 const unsigned int        l) const
+    {
+      const MultigridHierarchy::Level &level = hierarchy.level(l);
+      Tessella::on_all_processes(communicator, [&] {
+        AssertThrow(
+          !matrix.empty() && matrix.dof_offset() == level.dof_offset &&
+            (matrix.partition() == nullptr) == (level.partition == nullptr),
+          ExcMessage("The matrix of level " + std::to_string(l) +
+                     " of multigrid has " + std::to_string(matrix.m()) +
+                     " rows, which are not the degrees of freedom of "
+                     "the hierarchy there (" +
+                     std::to_string(level.n_dofs()) +
+                     "): make the hierarchy after distribute_dofs(), "
+                     "and matrices with the assembler's reinit()."));
+      });
+    }
+
+    // Makes the levels, of which the first one has @p matrix, and the transfer
+    // between them.
+    void
+    start(const MatrixType &matrix, const MultigridHierarchy &hierarchy)
+    {
+      AssertThrow(data.n_smoothing_steps > 0,
+                  ExcMessage("Multigrid needs one smoothing step or more."));
+      check_matrix(matrix, hierarchy, 0);
+      for (unsigned int l = 0; l < hierarchy.n_levels(); ++l)
+        levels.push_back(std::make_unique<Level>());
+      report.levels.resize(hierarchy.n_levels());
+      levels[0]->matrix = &matrix;
+      levels[0]->blocks.reinit(matrix);
+      Tessella::on_all_processes(communicator, [&] {
+        for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
+          make_transfer(hierarchy, l);
+      });
+    }
+
+    // The same for a matrix in double precision. After the change of basis, the
+    // first level is as for a matrix in single precision.
+    template <typename DoubleMatrix>
+    void
+    start_in_basis(const DoubleMatrix       &matrix,
+                   const MultigridHierarchy &hierarchy)
+    {
+      check_matrix(matrix, hierarchy, 0);
+      in_basis = std::make_unique<MatrixType>();
+      reinit_like(matrix, *in_basis);
+      start(*in_basis, hierarchy);
+      make_basis(matrix, hierarchy);
+      change_basis(matrix, *in_basis);
+    }
+
+    // Gives @p matrix the structure of @p other. Collective.
+    template <typename OtherMatrix>
+    void
+    reinit_like(const OtherMatrix &other, MatrixType &matrix) const
+    {
+      Tessella::on_all_processes(communicator, [&] {
+        matrix.reinit(other.block_sparsity(),
+                      other.dof_offset(),
+                      other.partition());
+      });
+    }
+
     // Computes the orthonormal bases of the polytopes and applies them to the
     // first injection into larger polytopes. Coarser levels keep the bases of
     // the problem. The levels above have the leading functions of the finest
@@ -178,17 +306,15 @@ namespace Tessella
       transfer.n_coarse      = coarse.n_owned;
       transfer.fine_offset   = copy(level.fine_offset, fine.dof_offset);
       transfer.coarse_offset = copy(level.coarse_offset, coarse.dof_offset);
-      transfer.parent = transfer.child_offset = transfer.child = nullptr;
-      transfer.matrix_offset                                   = nullptr;
-      transfer.matrix                                          = nullptr;
-      for (unsigned int k = 0; k < fine.n_polytopes(); ++k)
-        transfer.max_fine =
-          std::max<unsigned int>(transfer.max_fine,
-                                 fine.dof_offset[k + 1] - fine.dof_offset[k]);
-      for (unsigned int k = 0; k < coarse.n_polytopes(); ++k)
-        transfer.max_coarse = std::max<unsigned int>(transfer.max_coarse,
-                                                     coarse.dof_offset[k + 1] -
-                                                       coarse.dof_offset[k]);
+      const auto max_dofs    = [](const MultigridHierarchy::Level &space) {
+        std::uint64_t result = 0;
+        for (unsigned int k = 0; k < space.n_polytopes(); ++k)
+          result =
+            std::max(result, space.dof_offset[k + 1] - space.dof_offset[k]);
+        return static_cast<unsigned int>(result);
+      };
+      transfer.max_fine   = max_dofs(fine);
+      transfer.max_coarse = max_dofs(coarse);
       if (fine.parent.empty())
         return;
       std::vector<unsigned int> offset, list;
@@ -573,108 +699,6 @@ namespace Tessella
 
 
 
-  namespace
-  {
-    template <typename MatrixType>
-    void
-    check_matrix(const MatrixType                &matrix,
-                 const MultigridHierarchy::Level &level,
-                 const unsigned int               l)
-    {
-      AssertThrow(!matrix.empty() && matrix.dof_offset() == level.dof_offset &&
-                    (matrix.partition() == nullptr) ==
-                      (level.partition == nullptr),
-                  ExcMessage("The matrix of level " + std::to_string(l) +
-                             " of multigrid has " + std::to_string(matrix.m()) +
-                             " rows, which are not the degrees of freedom of "
-                             "the hierarchy there (" +
-                             std::to_string(level.n_dofs()) +
-                             "): make the hierarchy after distribute_dofs(), "
-                             "and matrices with the assembler's reinit()."));
-    }
-
-    template <typename Implementation, typename MatrixType, typename Data>
-    std::unique_ptr<Implementation>
-    start(const MatrixType         &matrix,
-          const MultigridHierarchy &hierarchy,
-          const Data               &data)
-    {
-      AssertThrow(data.n_smoothing_steps > 0,
-                  ExcMessage("Multigrid needs one smoothing step or more."));
-      Tessella::on_all_processes(hierarchy.communicator(), [&] {
-        check_matrix(matrix, hierarchy.level(0), 0);
-      });
-      auto result          = std::make_unique<Implementation>();
-      result->data         = data;
-      result->communicator = hierarchy.communicator();
-      for (unsigned int l = 0; l < hierarchy.n_levels(); ++l)
-        result->levels.push_back(
-          std::make_unique<typename Implementation::Level>());
-      result->report.levels.resize(hierarchy.n_levels());
-      result->levels[0]->matrix = &matrix;
-      result->levels[0]->blocks.reinit(matrix);
-      Tessella::on_all_processes(hierarchy.communicator(), [&] {
-        for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
-          result->make_transfer(hierarchy, l);
-      });
-      return result;
-    }
-
-
-
-    // Replaces @p implementation by the result of @p make and records the
-    // set-up time. If @p make throws, the implementation is null.
-    template <typename Implementation, typename Make>
-    void
-    rebuild(std::unique_ptr<Implementation> &implementation,
-            const MultigridHierarchy        &hierarchy,
-            const Make                      &make)
-    {
-      const Timer timer;
-      implementation.reset();
-      std::unique_ptr<Implementation> result = make();
-      result->prepare_levels(hierarchy);
-      result->report.setup_time = timer.wall_time();
-      implementation            = std::move(result);
-    }
-  } // namespace
-
-
-
-  template <typename MatrixType>
-  void
-  Multigrid<MatrixType>::initialize(const MatrixType         &matrix,
-                                    const MultigridHierarchy &hierarchy,
-                                    const AdditionalData     &data)
-  {
-    rebuild(implementation, hierarchy, [&] {
-      auto result = start<Implementation>(matrix, hierarchy, data);
-      result->make_matrices(hierarchy, nullptr);
-      return result;
-    });
-  }
-
-
-
-  template <typename MatrixType>
-  void
-  Multigrid<MatrixType>::initialize(const MatrixType         &matrix,
-                                    const MatrixType         &without_penalty,
-                                    const MultigridHierarchy &hierarchy,
-                                    const AdditionalData     &data)
-  {
-    rebuild(implementation, hierarchy, [&] {
-      Tessella::on_all_processes(hierarchy.communicator(), [&] {
-        check_matrix(without_penalty, hierarchy.level(0), 0);
-      });
-      auto result = start<Implementation>(matrix, hierarchy, data);
-      result->make_matrices(hierarchy, &without_penalty);
-      return result;
-    });
-  }
-
-
-
   template <typename MatrixType>
   void
   Multigrid<MatrixType>::initialize(const MatrixType         &matrix,
@@ -682,62 +706,24 @@ namespace Tessella
                                     const MultigridHierarchy &hierarchy,
                                     const AdditionalData     &data)
   {
-    rebuild(implementation, hierarchy, [&] {
+    Implementation::rebuild(implementation, hierarchy, data, [&](auto &result) {
       AssertThrow(coarse_matrices.size() + 1 == hierarchy.n_levels(),
                   ExcMessage("Multigrid was given " +
                              std::to_string(coarse_matrices.size()) +
                              " coarse matrices, but the hierarchy has " +
                              std::to_string(hierarchy.n_levels() - 1) +
                              " coarse levels."));
-      auto result = start<Implementation>(matrix, hierarchy, data);
-      for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
+      result.start(matrix, hierarchy);
+      for (unsigned int l = 1; l < hierarchy.n_levels(); ++l)
         {
-          Tessella::on_all_processes(hierarchy.communicator(), [&] {
-            check_matrix(coarse_matrices[l], hierarchy.level(l + 1), l + 1);
-          });
-          auto &level  = *result->levels[l + 1];
-          level.own    = std::move(coarse_matrices[l]);
+          result.check_matrix(coarse_matrices[l - 1], hierarchy, l);
+          auto &level  = *result.levels[l];
+          level.own    = std::move(coarse_matrices[l - 1]);
           level.matrix = &level.own;
           level.blocks.reinit(level.own);
         }
-      return result;
     });
   }
-
-
-
-  namespace
-  {
-    // Sets up the first level for a matrix in double precision. After the
-    // change of basis, this level is as for a matrix in single precision.
-    template <typename Implementation,
-              typename MatrixType,
-              typename OtherMatrix,
-              typename Data>
-    std::unique_ptr<Implementation>
-    start_in_basis(const OtherMatrix        &matrix,
-                   const MultigridHierarchy &hierarchy,
-                   const Data               &data)
-    {
-      static_assert(
-        std::is_same<typename MatrixType::value_type, float>::value &&
-          std::is_same<typename OtherMatrix::value_type, double>::value,
-        "A Multigrid in single precision of matrices in double "
-        "precision.");
-      auto in_basis = std::make_unique<MatrixType>();
-      Tessella::on_all_processes(hierarchy.communicator(), [&] {
-        check_matrix(matrix, hierarchy.level(0), 0);
-        in_basis->reinit(matrix.block_sparsity(),
-                         matrix.dof_offset(),
-                         matrix.partition());
-      });
-      auto result      = start<Implementation>(*in_basis, hierarchy, data);
-      result->in_basis = std::move(in_basis);
-      result->make_basis(matrix, hierarchy);
-      result->change_basis(matrix, *result->in_basis);
-      return result;
-    }
-  } // namespace
 
 
 
@@ -748,12 +734,8 @@ namespace Tessella
                                     const MultigridHierarchy &hierarchy,
                                     const AdditionalData     &data)
   {
-    rebuild(implementation, hierarchy, [&] {
-      auto result =
-        start_in_basis<Implementation, MatrixType>(matrix, hierarchy, data);
-      result->make_matrices(hierarchy, nullptr);
-      return result;
-    });
+    Implementation::template build_galerkin<OtherMatrix>(
+      implementation, matrix, nullptr, hierarchy, data);
   }
 
 
@@ -766,24 +748,8 @@ namespace Tessella
                                     const MultigridHierarchy &hierarchy,
                                     const AdditionalData     &data)
   {
-    rebuild(implementation, hierarchy, [&] {
-      Tessella::on_all_processes(hierarchy.communicator(), [&] {
-        check_matrix(without_penalty, hierarchy.level(0), 0);
-      });
-      auto result =
-        start_in_basis<Implementation, MatrixType>(matrix, hierarchy, data);
-      {
-        MatrixType rounded;
-        Tessella::on_all_processes(hierarchy.communicator(), [&] {
-          rounded.reinit(matrix.block_sparsity(),
-                         matrix.dof_offset(),
-                         matrix.partition());
-        });
-        result->change_basis(without_penalty, rounded);
-        result->make_matrices(hierarchy, &rounded);
-      }
-      return result;
-    });
+    Implementation::build_galerkin(
+      implementation, matrix, &without_penalty, hierarchy, data);
   }
 
 
@@ -892,50 +858,50 @@ namespace Tessella
 
 
 
-#define INSTANTIATE_VECTOR(Matrix, VectorType)                              \
+#define INSTANTIATE_VMULT(Matrix, VectorType)                               \
   template void Multigrid<Matrix>::vmult(VectorType &, const VectorType &)  \
     const;                                                                  \
   template void Multigrid<Matrix>::Tvmult(VectorType &, const VectorType &) \
-    const;                                                                  \
+    const;
+
+#define INSTANTIATE_VECTOR(Matrix, VectorType) \
+  INSTANTIATE_VMULT(Matrix, VectorType)        \
   template void Multigrid<Matrix>::step(VectorType &, const VectorType &) const;
 
-#define INSTANTIATE(Matrix, Number, OtherVector)                              \
-  template class Multigrid<Matrix<Number>>;                                   \
-  template void Multigrid<Matrix<Number>>::vmult(OtherVector &,               \
-                                                 const OtherVector &) const;  \
-  template void Multigrid<Matrix<Number>>::Tvmult(OtherVector &,              \
-                                                  const OtherVector &) const; \
-  template std::vector<Matrix<Number>> assemble_coarse_operators(             \
-    const AgglomerationHandler<2> &,                                          \
-    const MultigridHierarchy &,                                               \
-    const Form<2> &,                                                          \
-    const PolytopicAssembler<2>::AdditionalData &);                           \
-  template std::vector<Matrix<Number>> assemble_coarse_operators(             \
-    const AgglomerationHandler<3> &,                                          \
-    const MultigridHierarchy &,                                               \
-    const Form<3> &,                                                          \
-    const PolytopicAssembler<3>::AdditionalData &);
+#define INSTANTIATE_COARSE_OPERATORS(Matrix, dim)         \
+  template std::vector<Matrix> assemble_coarse_operators( \
+    const AgglomerationHandler<dim> &,                    \
+    const MultigridHierarchy &,                           \
+    const Form<dim> &,                                    \
+    const PolytopicAssembler<dim>::AdditionalData &);
 
-#define INSTANTIATE_IN_BASIS(Matrix)                  \
-  template void Multigrid<Matrix<float>>::initialize( \
-    const Matrix<double> &,                           \
-    const MultigridHierarchy &,                       \
-    const AdditionalData &);                          \
-  template void Multigrid<Matrix<float>>::initialize( \
-    const Matrix<double> &,                           \
-    const Matrix<double> &,                           \
-    const MultigridHierarchy &,                       \
-    const AdditionalData &);
+#define INSTANTIATE_GALERKIN(Matrix, OtherMatrix)                         \
+  template void Multigrid<Matrix>::initialize(const OtherMatrix &,        \
+                                              const MultigridHierarchy &, \
+                                              const AdditionalData &);    \
+  template void Multigrid<Matrix>::initialize(const OtherMatrix &,        \
+                                              const OtherMatrix &,        \
+                                              const MultigridHierarchy &, \
+                                              const AdditionalData &);
 
-  INSTANTIATE_IN_BASIS(HostBlockMatrix)
-  INSTANTIATE_IN_BASIS(DeviceBlockMatrix)
-#undef INSTANTIATE_IN_BASIS
-  INSTANTIATE(HostBlockMatrix, double, Vector<float>)
-  INSTANTIATE(HostBlockMatrix, float, Vector<double>)
-  INSTANTIATE(DeviceBlockMatrix, double, DeviceVector<float>)
-  INSTANTIATE(DeviceBlockMatrix, float, DeviceVector<double>)
-  INSTANTIATE_VECTOR(HostBlockMatrix<double>, Vector<double>)
-  INSTANTIATE_VECTOR(HostBlockMatrix<float>, Vector<float>)
+#define INSTANTIATE(Matrix, VectorType, OtherVector) \
+  template class Multigrid<Matrix>;                  \
+  INSTANTIATE_GALERKIN(Matrix, Matrix)               \
+  INSTANTIATE_VECTOR(Matrix, VectorType)             \
+  INSTANTIATE_VMULT(Matrix, OtherVector)             \
+  INSTANTIATE_COARSE_OPERATORS(Matrix, 2)            \
+  INSTANTIATE_COARSE_OPERATORS(Matrix, 3)
+
+  INSTANTIATE_GALERKIN(HostBlockMatrix<float>, HostBlockMatrix<double>)
+  INSTANTIATE_GALERKIN(DeviceBlockMatrix<float>, DeviceBlockMatrix<double>)
+  INSTANTIATE(HostBlockMatrix<double>, Vector<double>, Vector<float>)
+  INSTANTIATE(HostBlockMatrix<float>, Vector<float>, Vector<double>)
+  INSTANTIATE(DeviceBlockMatrix<double>,
+              DeviceVector<double>,
+              DeviceVector<float>)
+  INSTANTIATE(DeviceBlockMatrix<float>,
+              DeviceVector<float>,
+              DeviceVector<double>)
   INSTANTIATE_VECTOR(HostBlockMatrix<double>,
                      LinearAlgebra::distributed::Vector<double>)
   INSTANTIATE_VECTOR(HostBlockMatrix<float>,
@@ -944,20 +910,14 @@ namespace Tessella
   INSTANTIATE_VECTOR(HostBlockMatrix<float>, HostVector<float>)
   TESSELLA_IF_EPETRA(INSTANTIATE_VECTOR(HostBlockMatrix<double>,
                                         TrilinosWrappers::MPI::Vector))
-  INSTANTIATE_VECTOR(DeviceBlockMatrix<double>, DeviceVector<double>)
-  INSTANTIATE_VECTOR(DeviceBlockMatrix<float>, DeviceVector<float>)
-#define INSTANTIATE_OTHER(VectorType)                                         \
-  template void Multigrid<HostBlockMatrix<float>>::vmult(VectorType &,        \
-                                                         const VectorType &)  \
-    const;                                                                    \
-  template void Multigrid<HostBlockMatrix<float>>::Tvmult(VectorType &,       \
-                                                          const VectorType &) \
-    const;
-
-  INSTANTIATE_OTHER(LinearAlgebra::distributed::Vector<double>)
-  INSTANTIATE_OTHER(HostVector<double>)
-  TESSELLA_IF_EPETRA(INSTANTIATE_OTHER(TrilinosWrappers::MPI::Vector))
-#undef INSTANTIATE_OTHER
+  INSTANTIATE_VMULT(HostBlockMatrix<float>,
+                    LinearAlgebra::distributed::Vector<double>)
+  INSTANTIATE_VMULT(HostBlockMatrix<float>, HostVector<double>)
+  TESSELLA_IF_EPETRA(INSTANTIATE_VMULT(HostBlockMatrix<float>,
+                                       TrilinosWrappers::MPI::Vector))
 #undef INSTANTIATE
+#undef INSTANTIATE_GALERKIN
+#undef INSTANTIATE_COARSE_OPERATORS
 #undef INSTANTIATE_VECTOR
+#undef INSTANTIATE_VMULT
 } // namespace Tessella

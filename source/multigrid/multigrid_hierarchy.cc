@@ -14,6 +14,7 @@
 #include <string>
 
 #include "../base/collective.h"
+#include "../grid/ghost_exchange.h"
 
 namespace Tessella
 {
@@ -44,9 +45,6 @@ namespace Tessella
                            "given in descending order."));
     if (internal::n_processes(comm) == 1)
       comm = MPI_COMM_SELF;
-    const auto global_max = [this](const unsigned int value) {
-      return comm == MPI_COMM_SELF ? value : Utilities::MPI::max(value, comm);
-    };
 
     levels.emplace_back();
     levels[0].box     = mesh.box;
@@ -60,7 +58,7 @@ namespace Tessella
     unsigned int highest = 0;
     for (unsigned int k = 0; k < levels[0].n_owned; ++k)
       highest = std::max(highest, dofs.degree[k]);
-    highest                           = global_max(highest);
+    highest                           = Utilities::MPI::max(highest, comm);
     std::vector<unsigned int> degrees = data.degrees;
     if (degrees.empty())
       for (unsigned int p = highest; p > data.lowest_degree; --p)
@@ -72,7 +70,7 @@ namespace Tessella
           add_p_level(p);
         }
 
-    const unsigned int n_groupings = global_max(parents.size());
+    const std::size_t n_groupings = Utilities::MPI::max(parents.size(), comm);
     for (unsigned int l = 0; l < n_groupings; ++l)
       {
         const Level              &fine = levels.back();
@@ -156,9 +154,7 @@ namespace Tessella
                      P       = std::max(coarse.degree[K], 1u);
         result               = std::max(result, P * P / (p * p));
       }
-    if (comm != MPI_COMM_SELF)
-      result = Utilities::MPI::max(result, comm);
-    return fine.penalty_ratio * result;
+    return fine.penalty_ratio * Utilities::MPI::max(result, comm);
   }
 
 
@@ -168,11 +164,8 @@ namespace Tessella
   MultigridHierarchy::first_rows(const Level &level) const
   {
     std::vector<std::uint64_t> result = dof_offsets(level);
-    std::uint64_t              first = 0, n = result[level.n_owned];
-    const int ierr = MPI_Exscan(&n, &first, 1, MPI_UINT64_T, MPI_SUM, comm);
-    AssertThrowMPI(ierr);
-    if (internal::this_process(comm) == 0)
-      first = 0;
+    const std::uint64_t        first =
+      internal::sum_of_lower_processes(result[level.n_owned], comm);
     result.resize(level.n_owned);
     for (std::uint64_t &row : result)
       row += first;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
 
+#include <tessella/base/on_all_processes.h>
 #include <tessella/multigrid/multigrid_hierarchy.h>
 
 #include <algorithm>
 #include <array>
 #include <string>
 
-#include "../base/collective.h"
 #include "../grid/dual_graph.h"
 
 namespace Tessella
@@ -85,8 +86,6 @@ namespace Tessella
                    const unsigned int n_coarsest,
                    const MPI_Comm     communicator)
       {
-        if (internal::n_processes(communicator) == 1)
-          return n > std::max(1u, n_coarsest);
         const unsigned int here[2] = {n, n > 1};
         unsigned int       all[2];
         Utilities::MPI::sum(here, communicator, all);
@@ -267,10 +266,7 @@ namespace Tessella
               }
           });
           const unsigned int n_groups = internal::renumber(parent);
-          const bool         keep     = n_groups < n;
-          if (internal::n_processes(communicator) == 1
-                ? !keep
-                : Utilities::MPI::max(keep ? 1 : 0, communicator) == 0)
+          if (Utilities::MPI::max(n_groups < n ? 1 : 0, communicator) == 0)
             continue;
           for (unsigned int &p : polytope)
             p = p < n ? parent[p] : invalid_index;
@@ -301,15 +297,9 @@ namespace Tessella
               const unsigned int               n_coarsest)
     {
       std::vector<std::vector<unsigned int>> ids;
-      const MPI_Comm communicator = handler.get_communicator();
       // This process may have no cells of the finest level.
       const unsigned int n_levels =
         handler.get_triangulation().n_global_levels();
-      const auto n_global = [communicator](const unsigned int n) {
-        return internal::n_processes(communicator) == 1
-                 ? n
-                 : Utilities::MPI::sum(n, communicator);
-      };
       // Number of ancestors on a level, over all processes.
       const auto n_ancestors = [&](const std::vector<unsigned int> &level) {
         std::vector<unsigned int> own;
@@ -317,7 +307,9 @@ namespace Tessella
           if (handler.polytope_of_cell()[c] < handler.n_polytopes())
             own.push_back(level[c]);
         std::sort(own.begin(), own.end());
-        return n_global(std::unique(own.begin(), own.end()) - own.begin());
+        const unsigned int n =
+          std::unique(own.begin(), own.end()) - own.begin();
+        return Utilities::MPI::sum(n, handler.get_communicator());
       };
       std::vector<unsigned int> n;
       for (unsigned int level = n_levels; level-- > 0;)

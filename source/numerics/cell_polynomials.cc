@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include "cell_polynomials.h"
 
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/parallel.h>
 
 #include <algorithm>
-
-#include "../base/collective.h"
 
 namespace Tessella
 {
@@ -34,10 +33,7 @@ namespace Tessella
       unsigned int         result = handler.max_degree();
       for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
         result = std::min(result, dofs.degree[k]);
-      if (n_processes(handler.get_communicator()) > 1)
-        result =
-          dealii::Utilities::MPI::min(result, handler.get_communicator());
-      return result;
+      return dealii::Utilities::MPI::min(result, handler.get_communicator());
     }
 
 
@@ -64,12 +60,11 @@ namespace Tessella
       const std::vector<CellPolynomial<dim>> &polynomials,
       const PolynomialSpaceType               space,
       const unsigned int                      max_degree,
-      const unsigned int                      n_fields,
-      const std::function<void(unsigned int, const std::vector<double> &)>
-        &store)
+      const std::vector<double *>            &values)
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
       const PolytopicDoFs      &dofs = handler.polytopic_dofs();
+      const unsigned int n_fields    = values.size() * handler.n_components();
       // Degree of products in the given space.
       const unsigned int factor =
         space == PolynomialSpaceType::tensor_product ||
@@ -104,9 +99,9 @@ namespace Tessella
                 k,
                 order(dofs.degree[k], p),
                 [&](const QuadratureBatch<dim> &batch,
-                    std::vector<double>        &values) {
+                    std::vector<double>        &fields) {
                   const unsigned int n = batch.size();
-                  values.assign(std::size_t(n_fields) * n, 0.);
+                  fields.assign(std::size_t(n_fields) * n, 0.);
                   for (unsigned int q = 0, next = 0; q < n; q = next)
                     {
                       while (next < n && batch.entity[next] == batch.entity[q])
@@ -116,11 +111,11 @@ namespace Tessella
                         batch,
                         q,
                         next,
-                        values.data());
+                        fields.data());
                     }
                 },
                 result.data());
-              store(k, result);
+              copy_coefficients(dofs, k, result, values);
             }
         },
         8);
@@ -128,29 +123,19 @@ namespace Tessella
 
 
 
-    template unsigned int
-    min_degree<2>(const AgglomerationHandler<2> &);
-    template std::vector<unsigned int>
-    subcells_of_cells<2>(const PolytopicMesh<2> &, const unsigned int);
-    template void
-    project_cell_polynomials<2>(
-      const AgglomerationHandler<2> &,
-      const std::vector<CellPolynomial<2>> &,
-      const PolynomialSpaceType,
-      const unsigned int,
-      const unsigned int,
-      const std::function<void(unsigned int, const std::vector<double> &)> &);
-    template unsigned int
-    min_degree<3>(const AgglomerationHandler<3> &);
-    template std::vector<unsigned int>
-    subcells_of_cells<3>(const PolytopicMesh<3> &, const unsigned int);
-    template void
-    project_cell_polynomials<3>(
-      const AgglomerationHandler<3> &,
-      const std::vector<CellPolynomial<3>> &,
-      const PolynomialSpaceType,
-      const unsigned int,
-      const unsigned int,
-      const std::function<void(unsigned int, const std::vector<double> &)> &);
+#define TESSELLA_INSTANTIATE(dim)                                      \
+  template unsigned int min_degree(const AgglomerationHandler<dim> &); \
+  template std::vector<unsigned int> subcells_of_cells(                \
+    const PolytopicMesh<dim> &, const unsigned int);                   \
+  template void project_cell_polynomials(                              \
+    const AgglomerationHandler<dim> &,                                 \
+    const std::vector<CellPolynomial<dim>> &,                          \
+    const PolynomialSpaceType,                                         \
+    const unsigned int,                                                \
+    const std::vector<double *> &);
+
+    TESSELLA_INSTANTIATE(2)
+    TESSELLA_INSTANTIATE(3)
+#undef TESSELLA_INSTANTIATE
   } // namespace internal
 } // namespace Tessella

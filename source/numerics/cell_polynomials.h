@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <functional>
 #include <vector>
 
 #include "polytope_projection.h"
@@ -186,10 +185,9 @@ namespace Tessella
     /**
      * L2 projection, onto the polytopes of @p handler, of the polynomials of
      * their cells. @p polynomials is indexed by active_cell_index and belongs
-     * to the polynomial space @p space with @p n_fields fields. For each
-     * polytope k that this process owns, the function calls store(k, result)
-     * from one of its threads, with result[field * n_basis + i] for the
-     * functions i of a single component. @p max_degree is the largest degree in
+     * to the polynomial space @p space; its fields are the components of all
+     * functions. The result is stored in @p values, the coefficients of the
+     * functions on this process. @p max_degree is the largest degree in
      * @p polynomials on all processes. Collective.
      */
     template <int dim>
@@ -199,9 +197,7 @@ namespace Tessella
       const std::vector<CellPolynomial<dim>> &polynomials,
       const PolynomialSpaceType               space,
       const unsigned int                      max_degree,
-      const unsigned int                      n_fields,
-      const std::function<void(unsigned int, const std::vector<double> &)>
-        &store);
+      const std::vector<double *>            &values);
   } // namespace internal
 } // namespace Tessella
 

@@ -145,7 +145,7 @@ namespace Tessella
                 create_description_from_triangulation(triangulation, comm),
               /*allow_compression=*/false)
               .size();
-        if (parallel != nullptr && header.n_processes > 1)
+        if (parallel != nullptr)
           {
             size_of_records =
               dealii::Utilities::MPI::sum(size_of_records, comm);

@@ -82,11 +82,8 @@ namespace Tessella
                           buffer.size(),
                           checksum_start + 0x9E3779B97F4A7C15ull * i);
         }
-      if (n > 1)
-        {
-          sum    = dealii::Utilities::MPI::sum(sum, communicator);
-          failed = dealii::Utilities::MPI::sum(failed, communicator);
-        }
+      sum    = dealii::Utilities::MPI::sum(sum, communicator);
+      failed = dealii::Utilities::MPI::sum(failed, communicator);
       return failed > 0 ? 0 : std::max<std::uint64_t>(sum, 1);
     }
 

@@ -181,10 +181,8 @@ namespace Tessella
                       " processes: read it on as many, agglomerate by families "
                       "of cells, which are never cut, or let them be split."));
       });
-      unsigned int n_cut = static_cast<unsigned int>(own.cut.size());
-      if (n_processes(communicator) > 1)
-        n_cut = dealii::Utilities::MPI::max(n_cut, communicator);
-      any_piece = n_cut > 0;
+      any_piece =
+        dealii::Utilities::MPI::max(own.cut.empty() ? 0 : 1, communicator) > 0;
       if (any_piece)
         for (const auto &others :
              dealii::Utilities::MPI::all_gather(communicator, own_data))
@@ -200,20 +198,15 @@ namespace Tessella
     void
     distribute_dofs(AgglomerationHandler<dim> &new_handler) const
     {
-      std::uint64_t degrees = 0;
+      unsigned int here[Legendre::max_degree + 1] = {};
+      unsigned int present[Legendre::max_degree + 1];
       for (const auto &polynomial : polynomials)
-        degrees |= std::uint64_t(1) << polynomial.degree;
-      for (unsigned int p = 0; p <= Legendre::max_degree; ++p)
-        {
-          const unsigned int here = (degrees >> p) & 1;
-          if (n_processes(communicator) > 1 &&
-              dealii::Utilities::MPI::max(here, communicator) > 0)
-            degrees |= std::uint64_t(1) << p;
-        }
+        here[polynomial.degree] = 1;
+      dealii::Utilities::MPI::max(here, communicator, present);
       dealii::hp::FECollection<dim> collection;
       std::vector<unsigned int>     index(Legendre::max_degree + 1, 0);
       for (unsigned int p = 0; p <= Legendre::max_degree; ++p)
-        if ((degrees >> p) & 1)
+        if (present[p] > 0)
           {
             index[p] = collection.size();
             const FE_BoundingBoxLegendre<dim> fe(p, space());
@@ -400,10 +393,6 @@ namespace Tessella
     if (n_vectors == 0)
       return;
     const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-    const auto                copy = [&](const unsigned int         k,
-                          const std::vector<double> &coefficients) {
-      copy_coefficients(handler.polytopic_dofs(), k, coefficients, values);
-    };
     if (data.any_piece)
       {
         // The box of a piece differs from that of the stored polytope.
@@ -414,16 +403,15 @@ namespace Tessella
                s < mesh.subcell_offset[k + 1];
                ++s)
             of_cells[mesh.subcell_cell[s]] = data.polynomials[k];
-        project_cell_polynomials<dim>(handler,
-                                      of_cells,
-                                      data.space(),
-                                      handler.max_degree(),
-                                      n_vectors * data.header.n_components,
-                                      copy);
+        project_cell_polynomials(
+          handler, of_cells, data.space(), handler.max_degree(), values);
       }
     for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
       if (!data.is_piece[k])
-        copy(k, data.polynomials[k].coefficients);
+        copy_coefficients(handler.polytopic_dofs(),
+                          k,
+                          data.polynomials[k].coefficients,
+                          values);
   }
 
   template <int dim>

@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "collective_ranges.h"
 #include "facet_points.h"
@@ -34,17 +33,12 @@ namespace Tessella
       class VolumeErrors
       {
       public:
-        VolumeErrors(const PolytopicMesh<dim>     &mesh,
-                     const PolytopicDoFs          &dofs,
-                     const Form<dim>              &form,
-                     const PolytopeEvaluator<dim> &evaluator,
-                     const Function<dim>          &exact)
-          : mesh(mesh)
-          , dofs(dofs)
-          , form(form)
-          , structure(form.volume_structure())
+        VolumeErrors(const DiscreteProblem<dim> &problem,
+                     const Function<dim>        &exact)
+          : problem(problem)
+          , structure(problem.form.volume_structure())
           , arrays(structure)
-          , error(evaluator, exact)
+          , error(problem.evaluator, exact)
         {}
 
         void
@@ -54,10 +48,10 @@ namespace Tessella
             Squares                    &sum)
         {
           const unsigned int n = batch.size();
-          error.compute(batch, k, u, dofs.n_basis[k], true, true);
+          error.compute(batch, k, u, problem.dofs.n_basis[k], true, true);
           material.resize(n);
           for (unsigned int q = 0; q < n; ++q)
-            material[q] = mesh.subcell_material[batch.entity[q]];
+            material[q] = problem.mesh.subcell_material[batch.entity[q]];
           arrays.reinit(n);
           const VolumeBlocks<dim> &blocks = arrays.blocks;
           if (structure.b || structure.beta || structure.c ||
@@ -65,7 +59,7 @@ namespace Tessella
             {
               VolumeBlocks<dim> wanted = arrays.blocks;
               wanted.f                 = nullptr;
-              form.evaluate_volume(
+              problem.form.evaluate_volume(
                 point_batch<dim>(batch, batch.x, batch.entity, material),
                 wanted);
             }
@@ -158,14 +152,12 @@ namespace Tessella
             }
         }
 
-        const PolytopicMesh<dim> &mesh;
-        const PolytopicDoFs      &dofs;
-        const Form<dim>          &form;
-        const VolumeStructure     structure;
-        VolumeArrays<dim>         arrays;
-        ErrorBatch<dim>           error;
-        std::vector<unsigned int> material;
-        std::vector<double>       reaction;
+        const DiscreteProblem<dim> &problem;
+        const VolumeStructure       structure;
+        VolumeArrays<dim>           arrays;
+        ErrorBatch<dim>             error;
+        std::vector<unsigned int>   material;
+        std::vector<double>         reaction;
       };
 
       /// Facet terms of compute_errors() for several interfaces at once, all of
@@ -175,24 +167,15 @@ namespace Tessella
       {
       public:
         /// @p u: coefficients of owned and ghost polytopes.
-        FacetErrors(const PolytopicMesh<dim>     &mesh,
-                    const PolytopicDoFs          &dofs,
-                    const Form<dim>              &form,
-                    const std::vector<double>    &sigma,
-                    const PolytopeEvaluator<dim> &evaluator,
-                    const Function<dim>          &exact,
-                    const double                 *u,
-                    const unsigned int            extra_order)
-          : mesh(mesh)
-          , dofs(dofs)
-          , form(form)
-          , evaluator(evaluator)
+        FacetErrors(const DiscreteProblem<dim> &problem,
+                    const Function<dim>        &exact,
+                    const double               *u)
+          : problem(problem)
           , exact(exact)
           , u(u)
-          , extra_order(extra_order)
-          , structure(form.volume_structure())
+          , structure(problem.form.volume_structure())
           , volume_arrays(structure)
-          , facets(mesh, form, sigma)
+          , facets(problem)
         {}
 
         /// Returns the terms of interfaces [begin, end).
@@ -200,33 +183,34 @@ namespace Tessella
         compute(const unsigned int begin, const unsigned int end)
         {
           double             sum     = 0.;
-          const unsigned int n_owned = mesh.n_owned_polytopes();
+          const unsigned int n_owned = problem.mesh.n_owned_polytopes();
           for (unsigned int i = begin; i < end;)
             {
               // The owner of side 0 counts the jump.
-              if (mesh.interface_polytope[2 * i] >= n_owned)
+              if (problem.mesh.interface_polytope[2 * i] >= n_owned)
                 {
                   ++i;
                   continue;
                 }
               // A batch contains as many interfaces of the same kind as fit
               // into it.
-              const unsigned int id = mesh.interface_boundary_id[i];
+              const unsigned int id = problem.mesh.interface_boundary_id[i];
               facets.batch.clear();
               ranges.clear();
-              for (; i < end && mesh.interface_boundary_id[i] == id &&
-                     mesh.interface_polytope[2 * i] < n_owned &&
+              for (; i < end && problem.mesh.interface_boundary_id[i] == id &&
+                     problem.mesh.interface_polytope[2 * i] < n_owned &&
                      facets.batch.size() < batch_size;
                    ++i)
                 {
                   const unsigned int first = facets.batch.size();
-                  const unsigned int order =
-                    std::max(2 * interface_degree(mesh, dofs, i) + extra_order,
-                             1U);
-                  for (unsigned int f = mesh.facet_offset[i];
-                       f < mesh.facet_offset[i + 1];
+                  const unsigned int order = std::max(
+                    2 * interface_degree(problem.mesh, problem.dofs, i) +
+                      problem.extra_order,
+                    1U);
+                  for (unsigned int f = problem.mesh.facet_offset[i];
+                       f < problem.mesh.facet_offset[i + 1];
                        ++f)
-                    facets.batch.add_facet(mesh, f, order);
+                    facets.batch.add_facet(problem.mesh, f, order);
                   if (facets.batch.size() > first)
                     ranges.push_back({i, first, facets.batch.size()});
                 }
@@ -244,13 +228,13 @@ namespace Tessella
           for (const Range &r : ranges)
             {
               const unsigned int k =
-                mesh.interface_polytope[2 * r.interface + side];
-              evaluator.evaluate(k,
-                                 u + dofs.dof_offset[k],
-                                 r.end - r.begin,
-                                 facets.pointers(side, r.begin),
-                                 values.data() + r.begin,
-                                 nullptr);
+                problem.mesh.interface_polytope[2 * r.interface + side];
+              problem.evaluator.evaluate(k,
+                                         u + problem.dofs.dof_offset[k],
+                                         r.end - r.begin,
+                                         facets.pointers(side, r.begin),
+                                         values.data() + r.begin,
+                                         nullptr);
             }
         }
 
@@ -289,8 +273,8 @@ namespace Tessella
           if (structure.b || structure.beta)
             {
               volume_arrays.reinit(n);
-              form.evaluate_volume(facets.volume_points(0),
-                                   volume_arrays.blocks);
+              problem.form.evaluate_volume(facets.volume_points(0),
+                                           volume_arrays.blocks);
               for (int d = 0; d < dim; ++d)
                 for (unsigned int q = 0; q < n; ++q)
                   normal_flow[q] +=
@@ -314,58 +298,45 @@ namespace Tessella
           unsigned int interface, begin, end;
         };
 
-        const PolytopicMesh<dim>     &mesh;
-        const PolytopicDoFs          &dofs;
-        const Form<dim>              &form;
-        const PolytopeEvaluator<dim> &evaluator;
-        FunctionBatch<dim>            exact;
-        const double *const           u;
-        const unsigned int            extra_order;
-        const VolumeStructure         structure;
-        VolumeArrays<dim>             volume_arrays;
-        FacetPoints<dim>              facets;
-        std::vector<Range>            ranges;
-        std::vector<double>           jump, other, normal_flow, exact_values;
-        std::vector<Point<dim>>       exact_points;
+        const DiscreteProblem<dim> &problem;
+        FunctionBatch<dim>          exact;
+        const double *const         u;
+        const VolumeStructure       structure;
+        VolumeArrays<dim>           volume_arrays;
+        FacetPoints<dim>            facets;
+        std::vector<Range>          ranges;
+        std::vector<double>         jump, other, normal_flow, exact_values;
+        std::vector<Point<dim>>     exact_points;
       };
 
       /// Sums the volume terms over the polytopes of this process, in an order
       /// that does not depend on the number of threads. Collective.
       template <int dim>
       Squares
-      volume_errors(const AgglomerationHandler<dim> &handler,
-                    const Form<dim>                 &form,
-                    const PolytopeEvaluator<dim>    &evaluator,
-                    const Function<dim>             &exact,
-                    const double                    *u,
-                    const unsigned int               extra_order)
+      volume_errors(const DiscreteProblem<dim> &problem,
+                    const Function<dim>        &exact,
+                    const double               *u)
       {
-        const PolytopicMesh<dim>   &mesh  = handler.polytopic_mesh();
-        const PolytopicDoFs        &dofs  = handler.polytopic_dofs();
+        const PolytopicMesh<dim>   &mesh  = problem.mesh;
+        const PolytopicDoFs        &dofs  = problem.dofs;
         const std::vector<WorkItem> items = work_items(mesh, 64);
         std::vector<Squares>        partial(items.size());
         apply_to_ranges(
-          handler.get_communicator(),
+          problem.handler.get_communicator(),
           items.size(),
           [&](const std::size_t begin, const std::size_t end) {
             QuadratureBatch<dim> batch;
-            VolumeErrors<dim>    errors(mesh, dofs, form, evaluator, exact);
+            VolumeErrors<dim>    errors(problem, exact);
             for (std::size_t item = begin; item < end; ++item)
               {
                 const unsigned int k = items[item].polytope;
                 // At least dim + 1 points are needed for the divergence.
                 const unsigned int order =
-                  std::max(2 * dofs.degree[k] + extra_order, 2U);
-                Squares sum;
-                for (unsigned int s = items[item].begin; s < items[item].end;)
-                  {
-                    batch.clear();
-                    for (; s < items[item].end && batch.size() < batch_size;
-                         ++s)
-                      batch.add_subcell(mesh, s, order);
-                    errors.add(batch, k, u + dofs.dof_offset[k], sum);
-                  }
-                partial[item] = sum;
+                  std::max(2 * dofs.degree[k] + problem.extra_order, 2U);
+                batch.for_subcells(
+                  mesh, items[item].begin, items[item].end, order, [&]() {
+                    errors.add(batch, k, u + dofs.dof_offset[k], partial[item]);
+                  });
               }
           },
           8);
@@ -383,33 +354,23 @@ namespace Tessella
       /// does not depend on the number of threads. Collective.
       template <int dim>
       void
-      add_facet_errors(const AgglomerationHandler<dim> &handler,
-                       const Form<dim>                 &form,
-                       const std::vector<double>       &sigma,
-                       const PolytopeEvaluator<dim>    &evaluator,
-                       const Function<dim>             &exact,
-                       const double                    *u,
-                       const unsigned int               extra_order,
-                       double                          &energy)
+      add_facet_errors(const DiscreteProblem<dim> &problem,
+                       const Function<dim>        &exact,
+                       const double               *u,
+                       double                     &energy)
       {
-        const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-        std::vector<double>       memory;
-        const double *const       all = values_with_ghosts(handler, u, memory);
+        std::vector<double> memory;
+        const double *const all =
+          values_with_ghosts(problem.handler, u, memory);
         // Interfaces are divided into pieces of fixed size.
-        const unsigned int  piece = 64, n_interfaces = mesh.n_interfaces();
+        const unsigned int piece        = 64,
+                           n_interfaces = problem.mesh.n_interfaces();
         std::vector<double> sums((n_interfaces + piece - 1) / piece);
         apply_to_ranges(
-          handler.get_communicator(),
+          problem.handler.get_communicator(),
           sums.size(),
           [&](const std::size_t begin, const std::size_t end) {
-            FacetErrors<dim> errors(mesh,
-                                    handler.polytopic_dofs(),
-                                    form,
-                                    sigma,
-                                    evaluator,
-                                    exact,
-                                    all,
-                                    extra_order);
+            FacetErrors<dim> errors(problem, exact, all);
             for (std::size_t i = begin; i < end; ++i)
               sums[i] = errors.compute(i * piece,
                                        std::min<unsigned int>((i + 1) * piece,
@@ -449,28 +410,16 @@ namespace Tessella
             "what PolytopicAssembler::penalty() returns for this form "
             "and handler."));
       });
-      const double *const          u = own_values(handler, solution);
-      const PolytopeEvaluator<dim> evaluator(handler);
+      const double *const        u = own_values(handler, solution);
+      const DiscreteProblem<dim> problem(handler, form, sigma, extra_order);
 
-      Squares total =
-        volume_errors(handler, form, evaluator, exact, u, extra_order);
+      Squares total = volume_errors(problem, exact, u);
       if (facets.facets)
-        add_facet_errors(
-          handler, form, sigma, evaluator, exact, u, extra_order, total.energy);
-      if (n_processes(handler.get_communicator()) > 1)
-        {
-          const std::vector<double> own = {total.L2, total.H1, total.energy};
-          std::vector<double>       sum(3);
-          dealii::Utilities::MPI::sum(own, handler.get_communicator(), sum);
-          total.L2     = sum[0];
-          total.H1     = sum[1];
-          total.energy = sum[2];
-        }
-      ErrorNorms result;
-      result.L2          = std::sqrt(total.L2);
-      result.H1_seminorm = std::sqrt(total.H1);
-      result.dG          = std::sqrt(total.energy);
-      return result;
+        add_facet_errors(problem, exact, u, total.energy);
+      const double own[3] = {total.L2, total.H1, total.energy};
+      double       sum[3];
+      dealii::Utilities::MPI::sum(own, handler.get_communicator(), sum);
+      return {std::sqrt(sum[0]), std::sqrt(sum[1]), std::sqrt(sum[2])};
     }
 
 

@@ -26,7 +26,6 @@ namespace Tessella
   using namespace internal;
   using dealii::DataComponentInterpretation::component_is_part_of_vector;
   using dealii::DataComponentInterpretation::component_is_scalar;
-  using dealii::DataComponentInterpretation::DataComponentInterpretation;
 
   template <int dim>
   PolytopicDataOut<dim>::PolytopicDataOut(
@@ -48,8 +47,8 @@ namespace Tessella
     else if (n == dim)
       add_data_vector(vector,
                       std::vector<std::string>(n, name),
-                      std::vector<DataComponentInterpretation>(
-                        n, component_is_part_of_vector));
+                      std::vector<Interpretation>(n,
+                                                  component_is_part_of_vector));
     else
       {
         std::vector<std::string> names;
@@ -65,9 +64,9 @@ namespace Tessella
   template <typename VectorType>
   void
   PolytopicDataOut<dim>::add_data_vector(
-    const VectorType                               &vector,
-    const std::vector<std::string>                 &names,
-    const std::vector<DataComponentInterpretation> &interpretation)
+    const VectorType                  &vector,
+    const std::vector<std::string>    &names,
+    const std::vector<Interpretation> &interpretation)
   {
     const unsigned int n = handler->n_components();
     AssertThrow(names.size() == n &&
@@ -664,15 +663,11 @@ namespace Tessella
   std::vector<std::tuple<unsigned int,
                          unsigned int,
                          std::string,
-                         DataComponentInterpretation>>
+                         typename PolytopicDataOut<dim>::Interpretation>>
   PolytopicDataOut<dim>::get_nonscalar_data_ranges() const
   {
-    std::vector<std::tuple<unsigned int,
-                           unsigned int,
-                           std::string,
-                           DataComponentInterpretation>>
-                 ranges;
-    unsigned int row = 0;
+    decltype(get_nonscalar_data_ranges()) ranges;
+    unsigned int                          row = 0;
     for (const DofData &data : dof_data)
       {
         const unsigned int n = data.names.size();
@@ -709,7 +704,7 @@ namespace Tessella
   template void PolytopicDataOut<dim>::add_data_vector(                      \
     const VectorType &,                                                      \
     const std::vector<std::string> &,                                        \
-    const std::vector<DataComponentInterpretation> &);
+    const std::vector<PolytopicDataOut<dim>::Interpretation> &);
 
 #define TESSELLA_INSTANTIATE(dim)                         \
   template class PolytopicDataOut<dim>;                   \

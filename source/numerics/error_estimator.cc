@@ -8,7 +8,6 @@
 #include <cmath>
 #include <string>
 
-#include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "../lac/vector_access.h"
 #include "collective_ranges.h"
@@ -126,17 +125,11 @@ namespace Tessella
       class VolumeResidual
       {
       public:
-        VolumeResidual(const PolytopicMesh<dim>     &mesh,
-                       const PolytopicDoFs          &dofs,
-                       const Form<dim>              &form,
-                       const PolytopeEvaluator<dim> &evaluator,
-                       const bool                    tensor)
-          : mesh(mesh)
-          , dofs(dofs)
-          , form(form)
-          , structure(form.volume_structure())
-          , evaluator(evaluator)
-          , derivatives(tensor)
+        explicit VolumeResidual(const DiscreteProblem<dim> &problem)
+          : problem(problem)
+          , structure(problem.form.volume_structure())
+          , derivatives(problem.handler.polynomial_space() ==
+                        PolynomialSpaceType::tensor_product)
           , arrays{VolumeArrays<dim>(structure),
                    VolumeArrays<dim>(structure),
                    VolumeArrays<dim>(structure)}
@@ -147,19 +140,16 @@ namespace Tessella
         compute(const unsigned int k,
                 const double      *u,
                 const unsigned int begin,
-                const unsigned int end,
-                const unsigned int order)
+                const unsigned int end)
         {
+          const unsigned int order =
+            std::max(2 * problem.dofs.degree[k] + problem.extra_order, 1U);
           for (int d = 0; d < dim; ++d)
-            derivatives.compute(mesh, dofs, k, u, d, du[d]);
+            derivatives.compute(problem.mesh, problem.dofs, k, u, d, du[d]);
           double sum = 0.;
-          for (unsigned int s = begin; s < end;)
-            {
-              batch.clear();
-              for (; s < end && batch.size() < batch_size; ++s)
-                batch.add_subcell(mesh, s, order);
-              sum += add(k, u);
-            }
+          batch.for_subcells(problem.mesh, begin, end, order, [&]() {
+            sum += add(k, u);
+          });
           return sum;
         }
 
@@ -170,7 +160,7 @@ namespace Tessella
           const unsigned int n = batch.size();
           material.resize(n);
           for (unsigned int q = 0; q < n; ++q)
-            material[q] = mesh.subcell_material[batch.entity[q]];
+            material[q] = problem.mesh.subcell_material[batch.entity[q]];
 
           // ---- u and its derivatives
           value.resize(n);
@@ -183,24 +173,24 @@ namespace Tessella
                 hessian[i][j].resize(n);
               pointers[i] = gradient[i].data();
             }
-          evaluator.evaluate(
+          problem.evaluator.evaluate(
             k, u, n, batch.pointers(), value.data(), &pointers);
           if (structure.diffusion != DiffusionType::none)
             for (int i = 0; i < dim; ++i)
               {
                 for (int j = 0; j < dim; ++j)
                   pointers[j] = hessian[i][j].data();
-                evaluator.evaluate(k,
-                                   du[i].data(),
-                                   n,
-                                   batch.pointers(),
-                                   unused.data(),
-                                   &pointers);
+                problem.evaluator.evaluate(k,
+                                           du[i].data(),
+                                           n,
+                                           batch.pointers(),
+                                           unused.data(),
+                                           &pointers);
               }
 
           // ---- coefficients
           arrays[0].reinit(n);
-          form.evaluate_volume(
+          problem.form.evaluate_volume(
             point_batch<dim>(batch, batch.x, batch.entity, material),
             arrays[0].blocks);
           const VolumeBlocks<dim> &blocks = arrays[0].blocks;
@@ -227,12 +217,12 @@ namespace Tessella
             add_derivatives_of_coefficients();
 
           // ---- weights
-          const double *const box      = &mesh.box[std::size_t(k) * 2 * dim];
+          const double *const box = &problem.mesh.box[std::size_t(k) * 2 * dim];
           double              diameter = 0.;
           for (int d = 0; d < dim; ++d)
             diameter += (box[dim + d] - box[d]) * (box[dim + d] - box[d]);
           diameter         = std::sqrt(diameter);
-          const double h   = diameter / std::max(dofs.degree[k], 1U);
+          const double h   = diameter / std::max(problem.dofs.degree[k], 1U);
           double       sum = 0.;
           for (unsigned int q = 0; q < n; ++q)
             sum += batch.weight[q] * weight(blocks, h, q) * residual[q] *
@@ -254,15 +244,17 @@ namespace Tessella
                   const unsigned int s = batch.entity[q];
                   double
                     lower =
-                      mesh.subcell_vertices
-                        [std::size_t(mesh.subcell_vertex_offset[s]) * dim + d],
+                      problem.mesh.subcell_vertices
+                        [std::size_t(problem.mesh.subcell_vertex_offset[s]) *
+                           dim +
+                         d],
                     upper = lower;
-                  for (unsigned int v = mesh.subcell_vertex_offset[s];
-                       v < mesh.subcell_vertex_offset[s + 1];
+                  for (unsigned int v = problem.mesh.subcell_vertex_offset[s];
+                       v < problem.mesh.subcell_vertex_offset[s + 1];
                        ++v)
                     {
                       const double x =
-                        mesh.subcell_vertices[std::size_t(v) * dim + d];
+                        problem.mesh.subcell_vertices[std::size_t(v) * dim + d];
                       lower = std::min(lower, x);
                       upper = std::max(upper, x);
                     }
@@ -277,7 +269,7 @@ namespace Tessella
                   VolumeBlocks<dim> wanted = arrays[1 + side].blocks;
                   wanted.c                 = nullptr;
                   wanted.f                 = nullptr;
-                  form.evaluate_volume(
+                  problem.form.evaluate_volume(
                     point_batch<dim>(batch, shifted, batch.entity, material),
                     wanted);
                 }
@@ -344,11 +336,8 @@ namespace Tessella
           return inverse > 0. ? 1. / inverse : 0.;
         }
 
-        const PolytopicMesh<dim>            &mesh;
-        const PolytopicDoFs                 &dofs;
-        const Form<dim>                     &form;
+        const DiscreteProblem<dim>          &problem;
         const VolumeStructure                structure;
-        const PolytopeEvaluator<dim>        &evaluator;
         Derivatives<dim>                     derivatives;
         VolumeArrays<dim>                    arrays[3];
         QuadratureBatch<dim>                 batch;
@@ -366,44 +355,39 @@ namespace Tessella
       {
       public:
         /// @p u: coefficients of owned and ghost polytopes.
-        FacetTerms(const PolytopicMesh<dim>     &mesh,
-                   const PolytopicDoFs          &dofs,
-                   const Form<dim>              &form,
-                   const std::vector<double>    &sigma,
-                   const PolytopeEvaluator<dim> &evaluator,
-                   const double                 *u,
-                   const bool                    fluxes)
-          : mesh(mesh)
-          , dofs(dofs)
-          , form(form)
-          , evaluator(evaluator)
+        FacetTerms(const DiscreteProblem<dim> &problem,
+                   const double               *u,
+                   const bool                  fluxes)
+          : problem(problem)
           , u(u)
           , fluxes(fluxes)
-          , structure(form.volume_structure())
-          , facet_structure(form.facet_structure())
+          , structure(problem.form.volume_structure())
+          , facet_structure(problem.form.facet_structure())
           , volume_arrays(structure)
-          , facets(mesh, form, sigma)
+          , facets(problem)
         {}
 
         double
-        compute(const unsigned int i, const unsigned int extra_order)
+        compute(const unsigned int i)
         {
-          const unsigned int p     = interface_degree(mesh, dofs, i);
+          const unsigned int p =
+            interface_degree(problem.mesh, problem.dofs, i);
           degree                   = std::max(p, 1U);
-          const unsigned int order = std::max(2 * p + extra_order, 1U);
+          const unsigned int order = std::max(2 * p + problem.extra_order, 1U);
           double             sum   = 0.;
-          for (unsigned int f = mesh.facet_offset[i];
-               f < mesh.facet_offset[i + 1];)
+          for (unsigned int f = problem.mesh.facet_offset[i];
+               f < problem.mesh.facet_offset[i + 1];)
             {
               facets.batch.clear();
-              for (; f < mesh.facet_offset[i + 1] &&
+              for (; f < problem.mesh.facet_offset[i + 1] &&
                      facets.batch.size() < batch_size;
                    ++f)
-                facets.batch.add_facet(mesh, f, order);
-              sum += mesh.interface_boundary_id[i] == invalid_index &&
-                         mesh.interface_polytope[2 * i + 1] != invalid_index
-                       ? interior(i)
-                       : boundary(i);
+                facets.batch.add_facet(problem.mesh, f, order);
+              sum +=
+                problem.mesh.interface_boundary_id[i] == invalid_index &&
+                    problem.mesh.interface_polytope[2 * i + 1] != invalid_index
+                  ? interior(i)
+                  : boundary(i);
             }
           return sum;
         }
@@ -423,7 +407,7 @@ namespace Tessella
           if (side == 1)
             facets.add_shift(i, 0, n);
 
-          const unsigned int        k = mesh.interface_polytope[2 * i + side];
+          const unsigned int k = problem.mesh.interface_polytope[2 * i + side];
           std::array<double *, dim> gradients;
           for (int d = 0; d < dim; ++d)
             {
@@ -431,12 +415,12 @@ namespace Tessella
               gradients[d] = gradient[side][d].data();
             }
           value[side].resize(n);
-          evaluator.evaluate(k,
-                             u + dofs.dof_offset[k],
-                             n,
-                             facets.pointers(side),
-                             value[side].data(),
-                             with_flux ? &gradients : nullptr);
+          problem.evaluator.evaluate(k,
+                                     u + problem.dofs.dof_offset[k],
+                                     n,
+                                     facets.pointers(side),
+                                     value[side].data(),
+                                     with_flux ? &gradients : nullptr);
           flux[side].assign(n, 0.);
           normal_diffusion[side].assign(n, 0.);
           if (!with_flux)
@@ -448,7 +432,7 @@ namespace Tessella
             blocks.b[d] = nullptr;
           blocks.c = nullptr;
           blocks.f = nullptr;
-          form.evaluate_volume(facets.volume_points(side), blocks);
+          problem.form.evaluate_volume(facets.volume_points(side), blocks);
           for (unsigned int q = 0; q < n; ++q)
             for (int c = 0; c < dim; ++c)
               {
@@ -470,10 +454,10 @@ namespace Tessella
         {
           double largest = 0.;
           for (unsigned int side = 0; side < n_sides; ++side)
-            largest =
-              std::max(largest,
-                       dofs.penalty_factor[2 * facets.batch.entity[q] + side] *
-                         normal_diffusion[side][q]);
+            largest = std::max(
+              largest,
+              problem.dofs.penalty_factor[2 * facets.batch.entity[q] + side] *
+                normal_diffusion[side][q]);
           return largest > 0. ? dim * degree / largest : 0.;
         }
 
@@ -505,7 +489,7 @@ namespace Tessella
           // Dirichlet type.
           evaluate_side(i, 0, true);
           const FacetBlocks<dim> &blocks =
-            facets.evaluate_boundary(mesh.interface_boundary_id[i]);
+            facets.evaluate_boundary(problem.mesh.interface_boundary_id[i]);
           double sum = 0.;
           for (unsigned int q = 0; q < facets.batch.size(); ++q)
             {
@@ -530,10 +514,7 @@ namespace Tessella
           return sum;
         }
 
-        const PolytopicMesh<dim>            &mesh;
-        const PolytopicDoFs                 &dofs;
-        const Form<dim>                     &form;
-        const PolytopeEvaluator<dim>        &evaluator;
+        const DiscreteProblem<dim>          &problem;
         const double *const                  u;
         const bool                           fluxes;
         const VolumeStructure                structure;
@@ -546,81 +527,6 @@ namespace Tessella
       };
 
 
-
-      template <int dim>
-      void
-      estimate(const AgglomerationHandler<dim> &handler,
-               const Form<dim>                 &form,
-               const std::vector<double>       &sigma,
-               const double                    *u,
-               dealii::Vector<double>          &indicators,
-               const unsigned int               extra_order,
-               const bool                       residuals)
-      {
-        const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
-        const PolytopicDoFs      &dofs   = handler.polytopic_dofs();
-        const FacetStructure      facets = form.facet_structure();
-        handler.tabulate(extra_order);
-        if (dofs.penalty_factor.size() != 2 * std::size_t(mesh.n_facets()))
-          handler.fill_penalty_factors(PenaltyFormula::simplex);
-        const PolytopeEvaluator<dim> evaluator(handler);
-        const unsigned int           n_own = mesh.n_owned_polytopes();
-        std::vector<double>          total(n_own, 0.);
-
-        if (residuals)
-          {
-            const bool tensor =
-              handler.polynomial_space() == PolynomialSpaceType::tensor_product;
-            const std::vector<WorkItem> items = work_items(mesh, 64);
-            std::vector<double>         partial(items.size());
-            internal::apply_to_ranges(
-              handler.get_communicator(),
-              items.size(),
-              [&](const std::size_t begin, const std::size_t end) {
-                VolumeResidual<dim> volume(mesh, dofs, form, evaluator, tensor);
-                for (std::size_t i = begin; i < end; ++i)
-                  {
-                    const unsigned int k = items[i].polytope;
-                    partial[i] =
-                      volume.compute(k,
-                                     u + dofs.dof_offset[k],
-                                     items[i].begin,
-                                     items[i].end,
-                                     std::max(2 * dofs.degree[k] + extra_order,
-                                              1U));
-                  }
-              },
-              8);
-            for (std::size_t i = 0; i < items.size(); ++i)
-              total[items[i].polytope] += partial[i];
-          }
-
-        if (facets.facets)
-          {
-            std::vector<double> memory;
-            const double *const all = values_with_ghosts(handler, u, memory);
-            std::vector<double> terms(mesh.n_interfaces());
-            internal::apply_to_ranges(
-              handler.get_communicator(),
-              mesh.n_interfaces(),
-              [&](const unsigned int begin, const unsigned int end) {
-                FacetTerms<dim> facet(
-                  mesh, dofs, form, sigma, evaluator, all, residuals);
-                for (unsigned int i = begin; i < end; ++i)
-                  terms[i] = facet.compute(i, extra_order);
-              },
-              32);
-            for (unsigned int k = 0; k < n_own; ++k)
-              for (unsigned int e = mesh.polytope_interface_offset[k];
-                   e < mesh.polytope_interface_offset[k + 1];
-                   ++e)
-                total[k] += terms[mesh.polytope_interface[e] / 2];
-          }
-
-        indicators.reinit(n_own);
-        for (unsigned int k = 0; k < n_own; ++k)
-          indicators[k] = std::sqrt(total[k]);
-      }
 
       /// Checks the arguments, with the same result on all processes.
       template <int dim, typename VectorType>
@@ -647,6 +553,80 @@ namespace Tessella
         form.prepare();
         return result;
       }
+
+
+
+      /// Computes the indicators of residual(), or without @p residuals those
+      /// of jumps().
+      template <int dim, typename VectorType>
+      void
+      estimate(const AgglomerationHandler<dim> &handler,
+               const Form<dim>                 &form,
+               const std::vector<double>       &sigma,
+               const VectorType                &solution,
+               dealii::Vector<double>          &indicators,
+               const unsigned int               extra_order,
+               const bool                       residuals)
+      {
+        const double *const       u      = data(handler, form, sigma, solution);
+        const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
+        const PolytopicDoFs      &dofs   = handler.polytopic_dofs();
+        const FacetStructure      facets = form.facet_structure();
+        handler.tabulate(extra_order);
+        if (dofs.penalty_factor.size() != 2 * std::size_t(mesh.n_facets()))
+          handler.fill_penalty_factors(PenaltyFormula::simplex);
+        const DiscreteProblem<dim> problem(handler, form, sigma, extra_order);
+        const unsigned int         n_own = mesh.n_owned_polytopes();
+        std::vector<double>        total(n_own, 0.);
+
+        if (residuals)
+          {
+            const std::vector<WorkItem> items = work_items(mesh, 64);
+            std::vector<double>         partial(items.size());
+            internal::apply_to_ranges(
+              handler.get_communicator(),
+              items.size(),
+              [&](const std::size_t begin, const std::size_t end) {
+                VolumeResidual<dim> volume(problem);
+                for (std::size_t i = begin; i < end; ++i)
+                  {
+                    const unsigned int k = items[i].polytope;
+                    partial[i]           = volume.compute(k,
+                                                u + dofs.dof_offset[k],
+                                                items[i].begin,
+                                                items[i].end);
+                  }
+              },
+              8);
+            for (std::size_t i = 0; i < items.size(); ++i)
+              total[items[i].polytope] += partial[i];
+          }
+
+        if (facets.facets)
+          {
+            std::vector<double> memory;
+            const double *const all = values_with_ghosts(handler, u, memory);
+            std::vector<double> terms(mesh.n_interfaces());
+            internal::apply_to_ranges(
+              handler.get_communicator(),
+              mesh.n_interfaces(),
+              [&](const unsigned int begin, const unsigned int end) {
+                FacetTerms<dim> facet(problem, all, residuals);
+                for (unsigned int i = begin; i < end; ++i)
+                  terms[i] = facet.compute(i);
+              },
+              32);
+            for (unsigned int k = 0; k < n_own; ++k)
+              for (unsigned int e = mesh.polytope_interface_offset[k];
+                   e < mesh.polytope_interface_offset[k + 1];
+                   ++e)
+                total[k] += terms[mesh.polytope_interface[e] / 2];
+          }
+
+        indicators.reinit(n_own);
+        for (unsigned int k = 0; k < n_own; ++k)
+          indicators[k] = std::sqrt(total[k]);
+      }
     } // namespace
 
 
@@ -660,13 +640,7 @@ namespace Tessella
              dealii::Vector<double>          &indicators,
              const unsigned int               extra_order)
     {
-      estimate(handler,
-               form,
-               sigma,
-               data(handler, form, sigma, solution),
-               indicators,
-               extra_order,
-               true);
+      estimate(handler, form, sigma, solution, indicators, extra_order, true);
     }
 
 
@@ -680,13 +654,7 @@ namespace Tessella
           dealii::Vector<double>          &indicators,
           const unsigned int               extra_order)
     {
-      estimate(handler,
-               form,
-               sigma,
-               data(handler, form, sigma, solution),
-               indicators,
-               extra_order,
-               false);
+      estimate(handler, form, sigma, solution, indicators, extra_order, false);
     }
 
 
@@ -709,9 +677,7 @@ namespace Tessella
       double sum = 0.;
       for (const double eta : indicators)
         sum += eta * eta;
-      if (n_processes(communicator) > 1)
-        sum = dealii::Utilities::MPI::sum(sum, communicator);
-      return std::sqrt(sum);
+      return std::sqrt(dealii::Utilities::MPI::sum(sum, communicator));
     }
 
 

@@ -34,6 +34,34 @@ namespace Tessella
       return points;
     }
 
+    /// Discretisation of which errors or their indicators are computed.
+    template <int dim>
+    struct DiscreteProblem
+    {
+      DiscreteProblem(const AgglomerationHandler<dim> &handler,
+                      const Form<dim>                 &form,
+                      const std::vector<double>       &sigma,
+                      const unsigned int               extra_order)
+        : handler(handler)
+        , mesh(handler.polytopic_mesh())
+        , dofs(handler.polytopic_dofs())
+        , form(form)
+        , sigma(sigma)
+        , extra_order(extra_order)
+        , evaluator(handler)
+      {}
+
+      const AgglomerationHandler<dim> &handler;
+      const PolytopicMesh<dim>        &mesh;
+      const PolytopicDoFs             &dofs;
+      const Form<dim>                 &form;
+      /// Penalty per facet; empty if the form needs none.
+      const std::vector<double> &sigma;
+      /// Order of quadrature beyond twice the degree.
+      const unsigned int           extra_order;
+      const PolytopeEvaluator<dim> evaluator;
+    };
+
     /// Coefficients of owned and ghost polytopes, which jumps need. @p u has
     /// those of owned polytopes; @p memory keeps a copy where there are ghosts.
     /// Collective.
@@ -59,15 +87,10 @@ namespace Tessella
     class FacetPoints
     {
     public:
-      /// @p sigma: penalty per facet; empty if the form needs none.
-      FacetPoints(const PolytopicMesh<dim>  &mesh,
-                  const Form<dim>           &form,
-                  const std::vector<double> &sigma)
-        : mesh(mesh)
-        , form(form)
-        , sigma(sigma)
-        , arrays{FacetArrays<dim>(form.facet_structure()),
-                 FacetArrays<dim>(form.facet_structure())}
+      explicit FacetPoints(const DiscreteProblem<dim> &problem)
+        : problem(problem)
+        , arrays{FacetArrays<dim>(problem.form.facet_structure()),
+                 FacetArrays<dim>(problem.form.facet_structure())}
       {}
 
       /// Points as seen from side 0. They must be filled first.
@@ -85,10 +108,10 @@ namespace Tessella
         for (unsigned int q = 0; q < n; ++q)
           {
             const unsigned int s =
-              mesh.facet_subcell[2 * batch.entity[q] + side];
+              problem.mesh.facet_subcell[2 * batch.entity[q] + side];
             subcell[side][q] = s;
             material[side][q] =
-              s == invalid_index ? 0 : mesh.subcell_material[s];
+              s == invalid_index ? 0 : problem.mesh.subcell_material[s];
           }
       }
 
@@ -99,11 +122,11 @@ namespace Tessella
                 const unsigned int begin,
                 const unsigned int end)
       {
-        const unsigned int shift = mesh.interface_shift[interface];
+        const unsigned int shift = problem.mesh.interface_shift[interface];
         if (shift != 0)
           for (int d = 0; d < dim; ++d)
             for (unsigned int q = begin; q < end; ++q)
-              other_x[d][q] += mesh.shift[shift * dim + d];
+              other_x[d][q] += problem.mesh.shift[shift * dim + d];
       }
 
       /// Coordinates of the points from @p first on, as seen from side @p side.
@@ -144,7 +167,7 @@ namespace Tessella
             points.neighbor_material = material[1 - side].data();
             points.boundary_id       = invalid_index;
             arrays[side].reinit(batch.size(), false);
-            form.evaluate_interior_facets(points, arrays[side].blocks);
+            problem.form.evaluate_interior_facets(points, arrays[side].blocks);
           }
       }
 
@@ -166,7 +189,7 @@ namespace Tessella
           points.neighbor_x[d] = nullptr;
         points.boundary_id = boundary_id;
         arrays[0].reinit(batch.size(), true);
-        form.evaluate_boundary_facets(points, arrays[0].blocks);
+        problem.form.evaluate_boundary_facets(points, arrays[0].blocks);
         return arrays[0].blocks;
       }
 
@@ -184,7 +207,8 @@ namespace Tessella
         const unsigned int n = batch.size();
         penalty.resize(n);
         for (unsigned int q = 0; q < n; ++q)
-          penalty[q] = sigma.empty() ? 0. : sigma[batch.entity[q]];
+          penalty[q] =
+            problem.sigma.empty() ? 0. : problem.sigma[batch.entity[q]];
         FacetPointBatch<dim> points;
         static_cast<PointBatch<dim> &>(points) = volume_points(side);
         for (int d = 0; d < dim; ++d)
@@ -194,9 +218,7 @@ namespace Tessella
         return points;
       }
 
-      const PolytopicMesh<dim>                &mesh;
-      const Form<dim>                         &form;
-      const std::vector<double>               &sigma;
+      const DiscreteProblem<dim>              &problem;
       FacetArrays<dim>                         arrays[2];
       std::array<std::vector<unsigned int>, 2> subcell, material;
       std::array<std::vector<double>, dim>     other_x, other_normal;

@@ -17,28 +17,28 @@ namespace Tessella
     class BlockMemory
     {
     public:
-      /// Fills all arrays with zeros.
       void
-      reinit(const std::size_t length, const unsigned int n_arrays)
+      reinit(const std::size_t length)
       {
-        n = length;
-        memory.assign(n * n_arrays, 0.);
-        next = memory.data();
+        n    = length;
+        next = 0;
       }
 
-      /// The next array, or null if it is not @p present.
+      /// The next array, filled with zeros, or null if it is not @p present.
       double *
       take(const bool present)
       {
-        double *const result = present ? next : nullptr;
-        next += present ? n : 0;
-        return result;
+        if (!present)
+          return nullptr;
+        if (next == arrays.size())
+          arrays.emplace_back();
+        arrays[next].assign(n, 0.);
+        return arrays[next++].data();
       }
 
     private:
-      std::size_t         n    = 0;
-      double             *next = nullptr;
-      std::vector<double> memory;
+      std::size_t                      n = 0, next = 0;
+      std::vector<std::vector<double>> arrays;
     };
 
     /// Arrays to which the volume blocks of a form point.
@@ -57,10 +57,7 @@ namespace Tessella
           structure.diffusion == DiffusionType::none
             ? 0
             : (structure.diffusion == DiffusionType::isotropic ? 1 : dim * dim);
-        const unsigned int n_arrays =
-          n_a + (structure.beta ? dim : 0) + (structure.b ? dim : 0) +
-          (structure.c ? 1 : 0) + (structure.f ? 1 : 0);
-        memory.reinit(n, n_arrays);
+        memory.reinit(n);
         for (unsigned int i = 0; i < dim * dim; ++i)
           blocks.a[i] = memory.take(i < n_a);
         for (int d = 0; d < dim; ++d)
@@ -91,10 +88,7 @@ namespace Tessella
       reinit(const std::size_t n, const bool boundary)
       {
         const unsigned int n_sides = boundary ? 1 : 2;
-        const unsigned int n_arrays =
-          n_sides * (1 + (structure.b ? dim : 0) + (structure.beta ? dim : 0)) +
-          ((boundary && structure.rhs) ? 1 + dim : 0);
-        memory.reinit(n, n_arrays);
+        memory.reinit(n);
         for (unsigned int t = 0; t < 2; ++t)
           {
             for (int d = 0; d < dim; ++d)

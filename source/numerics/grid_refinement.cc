@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <tessella/base/exceptions.h>
+#include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/grid_refinement.h>
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "../base/collective.h"
-
 namespace Tessella
 {
   namespace GridRefinement
@@ -18,14 +17,6 @@ namespace Tessella
     namespace
     {
       using namespace internal;
-
-      std::uint64_t
-      sum(const std::uint64_t value, const MPI_Comm communicator)
-      {
-        return n_processes(communicator) > 1
-                 ? dealii::Utilities::MPI::sum(value, communicator)
-                 : value;
-      }
 
       /// Integers in the same order as non-negative doubles.
       std::uint64_t
@@ -36,20 +27,55 @@ namespace Tessella
         return bits;
       }
 
-      /**
-       * Marks polytopes by weights: for refinement, the smallest set of largest
-       * indicators with at least @p top of the total weight; for coarsening,
-       * the smallest indicators with at most @p bottom of it.
-       */
       template <int dim>
       void
-      mark(dealii::Triangulation<dim>       &triangulation,
-           const AgglomerationHandler<dim>  &handler,
-           const dealii::Vector<double>     &indicators,
-           const std::vector<std::uint64_t> &weights,
-           const double                      top,
-           const double                      bottom)
+      check(const dealii::Triangulation<dim> &triangulation,
+            const AgglomerationHandler<dim>  &handler,
+            const dealii::Vector<double>     &indicators,
+            const double                      top,
+            const double                      bottom)
       {
+        on_all_processes(handler.get_communicator(), [&]() {
+          AssertThrow(&handler.get_triangulation() == &triangulation,
+                      ExcUserInput("The handler is on another triangulation "
+                                   "than the one to be refined."));
+          AssertThrow(indicators.size() == handler.n_polytopes(),
+                      ExcUserInput(
+                        "There are " + std::to_string(indicators.size()) +
+                        " error indicators, but " +
+                        std::to_string(handler.n_polytopes()) + " polytopes."));
+          AssertThrow(top >= 0. && bottom >= 0. && top + bottom <= 1.,
+                      ExcUserInput("The fractions to be refined and coarsened "
+                                   "must not be negative, and not more than 1 "
+                                   "together; they are " +
+                                   std::to_string(top) + " and " +
+                                   std::to_string(bottom) + "."));
+          for (const double eta : indicators)
+            AssertThrow(eta >= 0. && std::isfinite(eta),
+                        ExcUserInput("An error indicator is " +
+                                     std::to_string(eta) +
+                                     ", not a finite number from 0."));
+        });
+      }
+
+      /**
+       * Marks polytopes by the weights that @p make_weights returns: for
+       * refinement, the smallest set of largest indicators with at least @p top
+       * of the total weight; for coarsening, the smallest indicators with at
+       * most @p bottom of it.
+       */
+      template <int dim, typename MakeWeights>
+      void
+      mark(dealii::Triangulation<dim>      &triangulation,
+           const AgglomerationHandler<dim> &handler,
+           const dealii::Vector<double>    &indicators,
+           const double                     top,
+           const double                     bottom,
+           const MakeWeights               &make_weights)
+      {
+        check(triangulation, handler, indicators, top, bottom);
+        const std::vector<std::uint64_t> weights = make_weights();
+
         const MPI_Comm             comm = handler.get_communicator();
         const unsigned int         n    = handler.n_polytopes();
         std::vector<std::uint64_t> keys(n);
@@ -59,14 +85,14 @@ namespace Tessella
             keys[k] = key(indicators[k]);
             all += weights[k];
           }
-        all = sum(all, comm);
+        all = dealii::Utilities::MPI::sum(all, comm);
         // Total weight of all polytopes with a key of at least @p bound.
         const auto from = [&](const std::uint64_t bound) {
           std::uint64_t result = 0;
           for (unsigned int k = 0; k < n; ++k)
             if (keys[k] >= bound)
               result += weights[k];
-          return sum(result, comm);
+          return dealii::Utilities::MPI::sum(result, comm);
         };
         const std::uint64_t infinite = std::uint64_t(1) << 63;
         const auto          largest  = [&](const auto &holds) {
@@ -108,37 +134,6 @@ namespace Tessella
               if (cell->level() > 0)
                 cell->set_coarsen_flag();
       }
-
-      template <int dim>
-      void
-      check(const dealii::Triangulation<dim> &triangulation,
-            const AgglomerationHandler<dim>  &handler,
-            const dealii::Vector<double>     &indicators,
-            const double                      top,
-            const double                      bottom)
-      {
-        on_all_processes(handler.get_communicator(), [&]() {
-          AssertThrow(&handler.get_triangulation() == &triangulation,
-                      ExcUserInput("The handler is on another triangulation "
-                                   "than the one to be refined."));
-          AssertThrow(indicators.size() == handler.n_polytopes(),
-                      ExcUserInput(
-                        "There are " + std::to_string(indicators.size()) +
-                        " error indicators, but " +
-                        std::to_string(handler.n_polytopes()) + " polytopes."));
-          AssertThrow(top >= 0. && bottom >= 0. && top + bottom <= 1.,
-                      ExcUserInput("The fractions to be refined and coarsened "
-                                   "must not be negative, and not more than 1 "
-                                   "together; they are " +
-                                   std::to_string(top) + " and " +
-                                   std::to_string(bottom) + "."));
-          for (const double eta : indicators)
-            AssertThrow(eta >= 0. && std::isfinite(eta),
-                        ExcUserInput("An error indicator is " +
-                                     std::to_string(eta) +
-                                     ", not a finite number from 0."));
-        });
-      }
     } // namespace
 
 
@@ -151,29 +146,32 @@ namespace Tessella
                                       const double top_fraction,
                                       const double bottom_fraction)
     {
-      check(triangulation, handler, indicators, top_fraction, bottom_fraction);
-      double largest = indicators.size() > 0 ? indicators.linfty_norm() : 0.;
-      if (n_processes(handler.get_communicator()) > 1)
-        largest =
-          dealii::Utilities::MPI::max(largest, handler.get_communicator());
-      // Squares in units of 2^-31 to 2^-40 of the largest one, so that sums
-      // over 2^32 polytopes are exact.
-      const int                  bits = std::min(40,
-                                62 - static_cast<int>(std::ceil(std::log2(
-                                       handler.n_global_polytopes() + 1.))));
-      std::vector<std::uint64_t> weights;
-      for (const double eta : indicators)
-        {
-          const double relative = largest > 0. ? eta / largest : 0.;
-          weights.push_back(
-            static_cast<std::uint64_t>(std::ldexp(relative * relative, bits)));
-        }
+      const auto squares = [&]() {
+        const double largest =
+          dealii::Utilities::MPI::max(indicators.size() > 0
+                                        ? indicators.linfty_norm()
+                                        : 0.,
+                                      handler.get_communicator());
+        // Squares in units of 2^-31 to 2^-40 of the largest one, so that sums
+        // over 2^32 polytopes are exact.
+        const int                  bits = std::min(40,
+                                  62 - static_cast<int>(std::ceil(std::log2(
+                                         handler.n_global_polytopes() + 1.))));
+        std::vector<std::uint64_t> weights;
+        for (const double eta : indicators)
+          {
+            const double relative = largest > 0. ? eta / largest : 0.;
+            weights.push_back(static_cast<std::uint64_t>(
+              std::ldexp(relative * relative, bits)));
+          }
+        return weights;
+      };
       mark(triangulation,
            handler,
            indicators,
-           weights,
            top_fraction,
-           bottom_fraction);
+           bottom_fraction,
+           squares);
     }
 
 
@@ -186,20 +184,18 @@ namespace Tessella
                                     const double top_fraction_of_cells,
                                     const double bottom_fraction_of_cells)
     {
-      check(triangulation,
-            handler,
-            indicators,
-            top_fraction_of_cells,
-            bottom_fraction_of_cells);
-      std::vector<std::uint64_t> weights;
-      for (const auto &polytope : handler.polytope_iterators())
-        weights.push_back(polytope.n_background_cells());
+      const auto numbers_of_cells = [&handler]() {
+        std::vector<std::uint64_t> weights;
+        for (const auto &polytope : handler.polytope_iterators())
+          weights.push_back(polytope.n_background_cells());
+        return weights;
+      };
       mark(triangulation,
            handler,
            indicators,
-           weights,
            top_fraction_of_cells,
-           bottom_fraction_of_cells);
+           bottom_fraction_of_cells,
+           numbers_of_cells);
     }
 
 

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "collective_ranges.h"
 #include "function_batch.h"
@@ -135,11 +134,8 @@ namespace Tessella
               const unsigned int order =
                 std::max(2 * dofs.degree[k] + extra_order, 1U);
               double sum = 0.;
-              for (unsigned int s = items[item].begin; s < items[item].end;)
-                {
-                  batch.clear();
-                  for (; s < items[item].end && batch.size() < batch_size; ++s)
-                    batch.add_subcell(mesh, s, order);
+              batch.for_subcells(
+                mesh, items[item].begin, items[item].end, order, [&]() {
                   error.compute(batch,
                                 k,
                                 u + dofs.dof_offset[k],
@@ -147,7 +143,7 @@ namespace Tessella
                                 norm != NormType::H1_seminorm,
                                 gradients);
                   add_powers(batch, error, norm, exponent, sum);
-                }
+                });
               partial[item] = sum;
             }
         },
@@ -210,10 +206,9 @@ namespace Tessella
                 sum += e * e;
             }
         }
-      if (n_processes(communicator) > 1)
-        sum = norm == NormType::Linfty_norm
-                ? dealii::Utilities::MPI::max(sum, communicator)
-                : dealii::Utilities::MPI::sum(sum, communicator);
+      sum = norm == NormType::Linfty_norm
+              ? dealii::Utilities::MPI::max(sum, communicator)
+              : dealii::Utilities::MPI::sum(sum, communicator);
       if (norm == NormType::Lp_norm)
         return std::pow(sum, 1. / exponent);
       return (norm == NormType::L2_norm || norm == NormType::H1_seminorm ||

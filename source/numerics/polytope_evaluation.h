@@ -31,42 +31,46 @@ namespace Tessella
       const ReferenceRule *
       subcell(const SubCellType type, const unsigned int order)
       {
-        if (type == SubCellType::tabulated)
-          return nullptr;
-        const ReferenceRule *&rule =
-          entry(subcell_rules[static_cast<unsigned int>(type)], order);
-        if (rule == nullptr)
-          rule = &subcell_rule<dim>(type, order);
-        return rule;
+        return type == SubCellType::tabulated
+                 ? nullptr
+                 : look_up(subcell_rules, type, order, subcell_rule<dim>);
       }
 
       /// The rule of a facet; null where points are tabulated.
       const ReferenceRule *
       facet(const FacetType type, const unsigned int order)
       {
-        if (type == FacetType::tabulated)
-          return nullptr;
-        const ReferenceRule *&rule =
-          entry(facet_rules[static_cast<unsigned int>(type)], order);
-        if (rule == nullptr)
-          rule = &facet_rule<dim>(type, order);
-        return rule;
+        return type == FacetType::tabulated
+                 ? nullptr
+                 : look_up(facet_rules, type, order, facet_rule<dim>);
       }
 
     private:
       using List = std::vector<const ReferenceRule *>;
 
-      static const ReferenceRule *&
-      entry(List &list, const unsigned int order)
+      template <typename Lists, typename Type, typename Rule>
+      static const ReferenceRule *
+      look_up(Lists             &lists,
+              const Type         type,
+              const unsigned int order,
+              const Rule        &rule)
       {
+        List &list = lists[static_cast<unsigned int>(type)];
         if (order >= list.size())
           list.resize(order + 1, nullptr);
+        if (list[order] == nullptr)
+          list[order] = &rule(type, order);
         return list[order];
       }
 
       std::array<List, 5> subcell_rules;
       std::array<List, 4> facet_rules;
     };
+
+    /// Approximate number of points passed to functions and forms in one call:
+    /// large enough to make virtual calls cheap, small enough for the data to
+    /// stay in the cache.
+    constexpr unsigned int batch_size = 256;
 
     /// Quadrature points of sub-cells or facets, as a structure of arrays.
     template <int dim>
@@ -99,11 +103,11 @@ namespace Tessella
       }
 
       std::array<const double *, dim>
-      pointers(const unsigned int first = 0) const
+      pointers() const
       {
         std::array<const double *, dim> p;
         for (int d = 0; d < dim; ++d)
-          p[d] = x[d].data() + first;
+          p[d] = x[d].data();
         return p;
       }
 
@@ -114,6 +118,25 @@ namespace Tessella
       add_subcell(const PolytopicMesh<dim> &mesh,
                   const unsigned int        s,
                   const unsigned int        order);
+
+      /// Calls function() for sub-cells [@p begin, @p end), several times with
+      /// the points of as many whole sub-cells as fit into a batch.
+      template <typename Function>
+      void
+      for_subcells(const PolytopicMesh<dim> &mesh,
+                   const unsigned int        begin,
+                   const unsigned int        end,
+                   const unsigned int        order,
+                   const Function           &function)
+      {
+        for (unsigned int s = begin; s < end;)
+          {
+            clear();
+            for (; s < end && size() < batch_size; ++s)
+              add_subcell(mesh, s, order);
+            function();
+          }
+      }
 
       /// Appends points, weights, and normals from side 0 to side 1.
       void

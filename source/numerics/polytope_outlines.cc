@@ -203,8 +203,7 @@ namespace Tessella
         for (unsigned int i = 1; i < n_pieces; ++i)
           {
             const dealii::Point<2> x = at(double(i) / n_pieces);
-            line.push_back(x[0]);
-            line.push_back(x[1]);
+            line.insert(line.end(), {x[0], x[1]});
           }
       }
     } // namespace
@@ -260,13 +259,13 @@ namespace Tessella
             for (unsigned int i = 0; i < n_inner; ++i)
               {
                 const unsigned int j = side == 0 ? i : n_inner - 1 - i;
-                line.push_back(inner[2 * j] + shift[0]);
-                line.push_back(inner[2 * j + 1] + shift[1]);
+                line.insert(line.end(),
+                            {inner[2 * j] + shift[0],
+                             inner[2 * j + 1] + shift[1]});
               }
             break;
           }
-      line.push_back(corners[1][0]);
-      line.push_back(corners[1][1]);
+      line.insert(line.end(), corners[1], corners[1] + 2);
       return line;
     }
 
@@ -284,8 +283,8 @@ namespace Tessella
       for (unsigned int i = 0; i < n; ++i)
         {
           const unsigned int v = around(n, i);
-          line.push_back(mesh.subcell_vertices[2 * std::size_t(first + v)]);
-          line.push_back(mesh.subcell_vertices[2 * std::size_t(first + v) + 1]);
+          const double *x = &mesh.subcell_vertices[2 * std::size_t(first + v)];
+          line.insert(line.end(), x, x + 2);
           if (bent)
             {
               const auto cell = handler.active_cell(mesh.subcell_cell[subcell]);
@@ -647,29 +646,19 @@ namespace Tessella
 
 
 
-    template std::vector<unsigned int>
-    color_polytopes<2>(const PolytopicMesh<2> &, const unsigned int);
-    template std::vector<unsigned int>
-    color_polytopes<3>(const PolytopicMesh<3> &, const unsigned int);
-    template std::array<double, 4>
-    mesh_box<2>(const PolytopicMesh<2> &);
-    template std::array<double, 6>
-    mesh_box<3>(const PolytopicMesh<3> &);
-    template double
-    point_tolerance<2>(const PolytopicMesh<2> &);
-    template double
-    point_tolerance<3>(const PolytopicMesh<3> &);
-    template unsigned int
-    facet_corners<2>(const PolytopicMesh<2> &,
-                     const unsigned int,
-                     const unsigned int,
-                     const unsigned int,
-                     double (&)[4][2]);
-    template unsigned int
-    facet_corners<3>(const PolytopicMesh<3> &,
-                     const unsigned int,
-                     const unsigned int,
-                     const unsigned int,
-                     double (&)[4][3]);
+#define TESSELLA_INSTANTIATE(dim)                                            \
+  template std::vector<unsigned int> color_polytopes(                        \
+    const PolytopicMesh<dim> &, const unsigned int);                         \
+  template std::array<double, 2 * dim> mesh_box(const PolytopicMesh<dim> &); \
+  template double       point_tolerance(const PolytopicMesh<dim> &);         \
+  template unsigned int facet_corners(const PolytopicMesh<dim> &,            \
+                                      const unsigned int,                    \
+                                      const unsigned int,                    \
+                                      const unsigned int,                    \
+                                      double(&)[4][dim]);
+
+    TESSELLA_INSTANTIATE(2)
+    TESSELLA_INSTANTIATE(3)
+#undef TESSELLA_INSTANTIATE
   } // namespace internal
 } // namespace Tessella

@@ -10,11 +10,6 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Approximate number of points passed to functions and forms in one call:
-    /// large enough to make virtual calls cheap, small enough for the data to
-    /// stay in the cache.
-    constexpr unsigned int batch_size = 256;
-
     /**
      * Solves M x = rhs for a symmetric positive semi-definite matrix, given by
      * the upper triangle of rows of length n, for @p n_rhs right-hand sides,
@@ -108,41 +103,45 @@ namespace Tessella
         diagonal.resize(n);
         m.assign(std::size_t(n) * n, 0.);
         std::fill(result, result + std::size_t(n) * n_fields, 0.);
-        for (unsigned int s = mesh.subcell_offset[k];
-             s < mesh.subcell_offset[k + 1];)
-          {
-            batch.clear();
-            for (; s < mesh.subcell_offset[k + 1] && batch.size() < batch_size;
-                 ++s)
-              batch.add_subcell(mesh, s, order);
-            evaluate(batch, values);
-            for (unsigned int q = 0; q < batch.size(); ++q)
-              {
-                double x[dim];
-                for (int d = 0; d < dim; ++d)
-                  x[d] = batch.x[d][q];
-                evaluator.basis(k, x, phi.data());
-                const double w = batch.weight[q];
-                for (unsigned int i = 0; i < n; ++i)
-                  {
-                    const double  w_phi = w * phi[i];
-                    double *const row   = &m[std::size_t(i) * n];
-                    for (unsigned int j = i; j < n; ++j)
-                      row[j] += w_phi * phi[j];
-                  }
-                for (unsigned int c = 0; c < n_fields; ++c)
-                  {
-                    const double w_f =
-                      w * values[std::size_t(c) * batch.size() + q];
-                    for (unsigned int i = 0; i < n; ++i)
-                      result[std::size_t(c) * n + i] += w_f * phi[i];
-                  }
-              }
-          }
+        batch.for_subcells(mesh,
+                           mesh.subcell_offset[k],
+                           mesh.subcell_offset[k + 1],
+                           order,
+                           [&]() {
+                             evaluate(batch, values);
+                             for (unsigned int q = 0; q < batch.size(); ++q)
+                               add_point(k, q, result);
+                           });
         solve_cholesky(n, m.data(), n_fields, result, diagonal.data());
       }
 
     private:
+      /// Adds point @p q of the batch to the mass matrix and to the right-hand
+      /// sides @p result.
+      void
+      add_point(const unsigned int k, const unsigned int q, double *result)
+      {
+        const unsigned int n = dofs.n_basis[k];
+        double             x[dim];
+        for (int d = 0; d < dim; ++d)
+          x[d] = batch.x[d][q];
+        evaluator.basis(k, x, phi.data());
+        const double w = batch.weight[q];
+        for (unsigned int i = 0; i < n; ++i)
+          {
+            const double  w_phi = w * phi[i];
+            double *const row   = &m[std::size_t(i) * n];
+            for (unsigned int j = i; j < n; ++j)
+              row[j] += w_phi * phi[j];
+          }
+        for (unsigned int c = 0; c < n_fields; ++c)
+          {
+            const double w_f = w * values[std::size_t(c) * batch.size() + q];
+            for (unsigned int i = 0; i < n; ++i)
+              result[std::size_t(c) * n + i] += w_f * phi[i];
+          }
+      }
+
       const PolytopicMesh<dim>     &mesh;
       const PolytopicDoFs          &dofs;
       const PolytopeEvaluator<dim> &evaluator;

@@ -91,11 +91,8 @@ namespace Tessella
       PolytopeGrid            grid;
       const PolygonOutlines   outlines(handler);
       for (std::size_t i = 0; i < outlines.points.size(); i += 2)
-        {
-          grid.points.push_back(outlines.points[i]);
-          grid.points.push_back(outlines.points[i + 1]);
-          grid.points.push_back(0.);
-        }
+        grid.points.insert(grid.points.end(),
+                           {outlines.points[i], outlines.points[i + 1], 0.});
       for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
         for (const auto &polygon : outlines.polygons(k))
           {

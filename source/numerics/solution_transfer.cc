@@ -43,7 +43,6 @@ namespace Tessella
     const AgglomerationHandler<dim> *old_handler = nullptr;
     std::vector<std::vector<double>> old_values;
     std::vector<unsigned int>        subcells; // indexed by active cell
-    std::vector<unsigned int>        polytope_of_subcell;
     PolynomialSpaceType              space = PolynomialSpaceType::total_degree;
     unsigned int n_components = 1, n_vectors = 0, max_degree = 0;
     // Used without a parallel triangulation only.
@@ -84,16 +83,10 @@ namespace Tessella
 
       // Quadrature on coarsened cells, with the same rules on all processes.
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-      handler.tabulate(order(max_degree) - 2 * min_degree(handler));
+      handler.tabulate(mass_order(handler, max_degree) -
+                       2 * min_degree(handler));
 
       subcells = subcells_of_cells(mesh, triangulation->n_active_cells());
-      polytope_of_subcell.assign(mesh.n_subcells(), invalid_index);
-      for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-        for (unsigned int s = mesh.subcell_offset[k];
-             s < mesh.subcell_offset[k + 1];
-             ++s)
-          polytope_of_subcell[s] = k;
-
       parallel = dynamic_cast<ParallelTriangulation *>(&*triangulation);
       if (parallel != nullptr)
         handle = parallel->register_data_attach(
@@ -118,21 +111,14 @@ namespace Tessella
       prepared = true;
     }
 
-    unsigned int
-    order(const unsigned int degree) const
-    {
-      return mass_order(*old_handler, degree);
-    }
-
     CellPolynomial<dim>
     of_active_cell(const CellIterator &cell) const
     {
-      const unsigned int k =
-        polytope_of_subcell[subcells[cell->active_cell_index()]];
-      return cell_polynomial(old_handler->polytopic_mesh(),
-                             old_handler->polytopic_dofs(),
-                             k,
-                             old_values);
+      return cell_polynomial(
+        old_handler->polytopic_mesh(),
+        old_handler->polytopic_dofs(),
+        old_handler->polytope_of_cell()[cell->active_cell_index()],
+        old_values);
     }
 
     /// L2 projection of the polynomials of the children.
@@ -171,7 +157,7 @@ namespace Tessella
           batch.clear();
           batch.add_subcell(mesh,
                             subcells[parent->child(c)->active_cell_index()],
-                            order(result.degree));
+                            mass_order(*old_handler, result.degree));
           values.resize(std::size_t(n_fields()) * batch.size());
           evaluator.evaluate(
             children[c], batch, 0, batch.size(), values.data());
@@ -318,16 +304,8 @@ namespace Tessella
         values.push_back(vector_data(*solution, n));
     });
 
-    const PolytopicDoFs &dofs = handler.polytopic_dofs();
-    project_cell_polynomials<dim>(handler,
-                                  data.receive(),
-                                  data.space,
-                                  data.max_degree,
-                                  data.n_fields(),
-                                  [&](const unsigned int         k,
-                                      const std::vector<double> &result) {
-                                    copy_coefficients(dofs, k, result, values);
-                                  });
+    project_cell_polynomials(
+      handler, data.receive(), data.space, data.max_degree, values);
   }
 
   template <int dim>

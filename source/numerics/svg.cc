@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/tensor.h>
 
 #include <tessella/numerics/svg.h>
 #include <tessella/numerics/svg_elements.h>
@@ -34,8 +35,7 @@ namespace Tessella
       text() const
       {
         auto byte = [](const double v) {
-          return static_cast<int>(
-            std::lround(255. * std::min(std::max(v, 0.), 1.)));
+          return static_cast<int>(std::lround(255. * std::clamp(v, 0., 1.)));
         };
         char s[8];
         std::snprintf(s, sizeof(s), "#%02x%02x%02x", byte(r), byte(g), byte(b));
@@ -96,20 +96,19 @@ namespace Tessella
     {
       double scale, x0, y0, width, height;
 
-      View(const double lower_x,
-           const double lower_y,
-           const double upper_x,
-           const double upper_y,
-           const double size,
-           const double top,
-           const double margin)
+      /// @p box: lower and upper corner of the section of the mesh; @p top:
+      /// height of the line above the drawing.
+      View(const std::array<double, 4> &box,
+           const double                 size,
+           const double                 top,
+           const double                 margin)
       {
-        const double dx = upper_x - lower_x, dy = upper_y - lower_y;
+        const double dx = box[2] - box[0], dy = box[3] - box[1];
         scale  = (size - 2. * margin) / std::max({dx, dy, 1e-300});
         width  = dx * scale + 2. * margin;
         height = dy * scale + 2. * margin + top;
-        x0     = margin - lower_x * scale;
-        y0     = height - margin + lower_y * scale;
+        x0     = margin - box[0] * scale;
+        y0     = height - margin + box[1] * scale;
       }
       double
       x(const double value) const
@@ -334,16 +333,14 @@ namespace Tessella
       const unsigned int begin   = mesh.subcell_offset[k],
                          end     = mesh.subcell_offset[k + 1];
       std::array<double, 2> mean = {{0., 0.}};
-      double                sum  = 0.;
       for (unsigned int s = begin; s < end; ++s)
         {
           const std::array<double, 2> x = center(s);
           mean[0] += x[0];
           mean[1] += x[1];
-          sum += 1.;
         }
-      mean[0] /= sum;
-      mean[1] /= sum;
+      mean[0] /= end - begin;
+      mean[1] /= end - begin;
 
       double                best_distance = std::numeric_limits<double>::max();
       std::array<double, 2> best          = mean;
@@ -391,9 +388,7 @@ namespace Tessella
     {
       const PolytopicMesh<2> &mesh = handler.polytopic_mesh();
       const PolytopicDoFs    &dofs = handler.polytopic_dofs();
-      const auto              box  = mesh_box(mesh);
-      const View              view(
-        box[0], box[1], box[2], box[3], flags.size, top_margin(flags), 18.);
+      const View view(mesh_box(mesh), flags.size, top_margin(flags), 18.);
 
       // Smaller polytopes get thinner lines.
       double area = 0.;
@@ -401,7 +396,7 @@ namespace Tessella
         area += m;
       const double typical =
         view.scale * std::sqrt(area / std::max(1U, mesh.n_polytopes()));
-      const double width = std::min(std::max(.05 * typical, .35), 1.8);
+      const double width = std::clamp(.05 * typical, .35, 1.8);
 
       write_header(out, view.width, view.height);
       caption(out, flags, dofs, view);
@@ -417,20 +412,8 @@ namespace Tessella
 
     // ------------------------------------------------------------- 3-D
 
-    struct Vector3
-    {
-      double x, y, z;
-      double
-      operator*(const Vector3 &o) const
-      {
-        return x * o.x + y * o.y + z * o.z;
-      }
-      Vector3
-      cross(const Vector3 &o) const
-      {
-        return {y * o.z - z * o.y, z * o.x - x * o.z, x * o.y - y * o.x};
-      }
-    };
+    using Vector3 = dealii::Tensor<1, 3>;
+
     /// The surface of the domain, or the surfaces of all polytopes that are
     /// pulled apart, in a parallel projection.
     class SurfaceDrawing
@@ -447,14 +430,11 @@ namespace Tessella
       {
         const double a = flags.azimuth * pi / 180.,
                      e = flags.elevation * pi / 180.;
-        right          = {-std::sin(a), std::cos(a), 0.};
-        toward         = {std::cos(e) * std::cos(a),
-                          std::cos(e) * std::sin(a),
-                          std::sin(e)};
-        up             = toward.cross(right);
-        light          = {toward.x * .62 + up.x * .66 - right.x * .42,
-                          toward.y * .62 + up.y * .66 - right.y * .42,
-                          toward.z * .62 + up.z * .66 - right.z * .42};
+        right          = Vector3({-std::sin(a), std::cos(a), 0.});
+        toward         = Vector3(
+          {std::cos(e) * std::cos(a), std::cos(e) * std::sin(a), std::sin(e)});
+        up    = dealii::cross_product_3d(toward, right);
+        light = .62 * toward + .66 * up - .42 * right;
         collect_facets();
         for (unsigned int f = 0; f < facets.size(); ++f)
           for (unsigned int v = 0; v < facets[f].n; ++v)
@@ -469,7 +449,7 @@ namespace Tessella
         const std::vector<unsigned int> order   = drawing_order();
         const double                    typical = (view.width + view.height) /
                                std::sqrt(std::max<double>(1., order.size()));
-        const double width = std::min(std::max(.05 * typical, .5), 1.6);
+        const double width = std::clamp(.05 * typical, .5, 1.6);
 
         write_header(out, view.width, view.height);
         caption(out, flags, dofs, view);
@@ -510,19 +490,21 @@ namespace Tessella
       Vector3
       shift(const unsigned int k) const
       {
-        if (!exploded)
-          return {0., 0., 0.};
-        const double *const b = &mesh.box[std::size_t(k) * 6];
-        return {.5 * flags.explode * (b[0] + b[3]),
-                .5 * flags.explode * (b[1] + b[4]),
-                .5 * flags.explode * (b[2] + b[5])};
+        Vector3 result;
+        if (exploded)
+          {
+            const double *const b = &mesh.box[std::size_t(k) * 6];
+            for (unsigned int d = 0; d < 3; ++d)
+              result[d] = .5 * flags.explode * (b[d] + b[3 + d]);
+          }
+        return result;
       }
 
       Vector3
       coordinates(const unsigned int p) const
       {
         const double *const x = &numbering.points[3 * std::size_t(p)];
-        return {x[0], x[1], x[2]};
+        return Vector3({x[0], x[1], x[2]});
       }
 
       /// Fills @p facets with those facets that may be visible.
@@ -556,19 +538,15 @@ namespace Tessella
         facet.n              = facet_corners(mesh, interface, f, side, corners);
         const Vector3 offset = shift(facet.polytope);
         const double  sign   = side == 0 ? 1. : -1.;
-        facet.normal         = {sign * mesh.facet_normal[3 * f],
-                                sign * mesh.facet_normal[3 * f + 1],
-                                sign * mesh.facet_normal[3 * f + 2]};
-        facet.depth          = 0.;
+        for (unsigned int d = 0; d < 3; ++d)
+          facet.normal[d] = sign * mesh.facet_normal[3 * f + d];
+        facet.depth = 0.;
         for (unsigned int v = 0; v < facet.n; ++v)
           {
-            corners[v][0] += offset.x;
-            corners[v][1] += offset.y;
-            corners[v][2] += offset.z;
+            for (unsigned int d = 0; d < 3; ++d)
+              corners[v][d] += offset[d];
             facet.points[v] = numbering.number(corners[v]);
-            facet.depth +=
-              (Vector3{corners[v][0], corners[v][1], corners[v][2]} * toward) /
-              facet.n;
+            facet.depth += (Vector3(corners[v]) * toward) / facet.n;
           }
         facet.visible = facet.normal * toward > 1e-9;
         return facet;
@@ -578,26 +556,19 @@ namespace Tessella
       View
       make_view() const
       {
-        double lower_x = std::numeric_limits<double>::max(), lower_y = lower_x,
-               upper_x = std::numeric_limits<double>::lowest(),
-               upper_y = upper_x;
+        const double          largest = std::numeric_limits<double>::max();
+        std::array<double, 4> box = {{largest, largest, -largest, -largest}};
         for (unsigned int p = 0; p < numbering.points.size() / 3; ++p)
           {
-            const Vector3 x = coordinates(p);
-            lower_x         = std::min(lower_x, x * right);
-            upper_x         = std::max(upper_x, x * right);
-            lower_y         = std::min(lower_y, x * up);
-            upper_y         = std::max(upper_y, x * up);
+            const double x = coordinates(p) * right, y = coordinates(p) * up;
+            box = {{std::min(box[0], x),
+                    std::min(box[1], y),
+                    std::max(box[2], x),
+                    std::max(box[3], y)}};
           }
         if (numbering.points.empty())
-          lower_x = lower_y = upper_x = upper_y = 0.;
-        return View(lower_x,
-                    lower_y,
-                    upper_x,
-                    upper_y,
-                    flags.size,
-                    top_margin(flags),
-                    22.);
+          box.fill(0.);
+        return View(box, flags.size, top_margin(flags), 22.);
       }
 
       /// Visible facets for the painter's algorithm: far facets first.

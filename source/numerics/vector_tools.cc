@@ -5,12 +5,16 @@
 #include <tessella/numerics/vector_tools.h>
 
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <string>
 
+#include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "collective_ranges.h"
 #include "function_batch.h"
 #include "polytope_projection.h"
+#include "subcell_tree.h"
 
 namespace Tessella
 {
@@ -23,25 +27,52 @@ namespace Tessella
     namespace
     {
       template <int dim>
+      std::string
+      to_text(const Point<dim> &point)
+      {
+        std::string text;
+        for (int d = 0; d < dim; ++d)
+          text += (d > 0 ? ", " : "") + std::to_string(point[d]);
+        return text;
+      }
+
+      template <int dim>
       void
       check_finite(const std::vector<double>     &values,
                    const std::vector<Point<dim>> &points)
       {
         for (std::size_t i = 0; i < values.size(); ++i)
-          if (!std::isfinite(values[i]))
-            {
-              std::string where;
-              for (int d = 0; d < dim; ++d)
-                where += (d > 0 ? ", " : "") +
-                         std::to_string(points[i % points.size()][d]);
-              AssertThrow(false,
-                          ExcUserInput(
-                            "The function is not finite at the point (" +
-                            where +
-                            "); functions must have finite values in the "
-                            "bounding box of every polytope they are "
-                            "interpolated on, and in the domain otherwise."));
-            }
+          AssertThrow(std::isfinite(values[i]),
+                      ExcUserInput(
+                        "The function is not finite at the point (" +
+                        to_text(points[i % points.size()]) +
+                        "); functions must have finite values in the "
+                        "bounding box of every polytope they are "
+                        "interpolated on, and in the domain otherwise."));
+      }
+
+      /// Calls worker(k, u_k) on threads for the polytopes of this process,
+      /// where u_k points to the entries of @p vector for polytope k. Each
+      /// range of @p grain polytopes or more has a worker from make_worker().
+      /// Collective.
+      template <int dim, typename VectorType, typename MakeWorker>
+      void
+      fill(const AgglomerationHandler<dim> &handler,
+           VectorType                      &vector,
+           const unsigned int               grain,
+           const MakeWorker                &make_worker)
+      {
+        const PolytopicDoFs &dofs = handler.polytopic_dofs();
+        double *const        u    = own_values(handler, vector);
+        apply_to_ranges(
+          handler.get_communicator(),
+          handler.n_polytopes(),
+          [&](const unsigned int begin, const unsigned int end) {
+            auto worker = make_worker();
+            for (unsigned int k = begin; k < end; ++k)
+              worker(k, u + dofs.dof_offset[k]);
+          },
+          grain);
       }
     } // namespace
 
@@ -57,54 +88,46 @@ namespace Tessella
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopicDoFs         &dofs = handler.polytopic_dofs();
       const PolytopeEvaluator<dim> evaluator(handler);
-      double *const                u            = own_values(handler, vector);
       const unsigned int           n_components = handler.n_components();
-
-      apply_to_ranges(
-        handler.get_communicator(),
-        mesh.n_owned_polytopes(),
-        [&](const unsigned int begin, const unsigned int end) {
-          FunctionBatch<dim>      batch(function);
-          RuleCache<dim>          rules;
-          std::vector<Point<dim>> points;
-          std::vector<double>     values, phi;
-          for (unsigned int k = begin; k < end; ++k)
+      fill(handler, vector, 64, [&]() {
+        return [&,
+                batch  = FunctionBatch<dim>(function),
+                rules  = RuleCache<dim>(),
+                points = std::vector<Point<dim>>(),
+                values = std::vector<double>(),
+                phi    = std::vector<double>()](const unsigned int k,
+                                             double *const      u_k) mutable {
+          const unsigned int  n   = dofs.n_basis[k];
+          const double *const box = &mesh.box[std::size_t(k) * 2 * dim];
+          // The box is a parallelepiped.
+          const ReferenceRule &rule =
+            *rules.subcell(SubCellType::parallelepiped, 2 * dofs.degree[k] + 1);
+          points.resize(rule.n_points);
+          double volume = 1.;
+          for (int d = 0; d < dim; ++d)
             {
-              const unsigned int  n   = dofs.n_basis[k];
-              const double *const box = &mesh.box[std::size_t(k) * 2 * dim];
-              // The box is a parallelepiped.
-              const ReferenceRule &rule =
-                *rules.subcell(SubCellType::parallelepiped,
-                               2 * dofs.degree[k] + 1);
-              points.resize(rule.n_points);
-              double volume = 1.;
-              for (int d = 0; d < dim; ++d)
-                {
-                  volume *= box[dim + d] - box[d];
-                  for (unsigned int q = 0; q < rule.n_points; ++q)
-                    points[q][d] =
-                      box[d] + (box[dim + d] - box[d]) *
-                                 rule.points[d * rule.n_points + q];
-                }
-              batch.values(points, values);
-              check_finite(values, points);
-              phi.resize(n);
-              double *const u_k = u + dofs.dof_offset[k];
-              std::fill(u_k, u_k + n * n_components, 0.);
+              volume *= box[dim + d] - box[d];
               for (unsigned int q = 0; q < rule.n_points; ++q)
+                points[q][d] = box[d] + (box[dim + d] - box[d]) *
+                                          rule.points[d * rule.n_points + q];
+            }
+          batch.values(points, values);
+          check_finite(values, points);
+          phi.resize(n);
+          std::fill(u_k, u_k + n * n_components, 0.);
+          for (unsigned int q = 0; q < rule.n_points; ++q)
+            {
+              evaluator.basis(k, &points[q][0], phi.data());
+              for (unsigned int c = 0; c < n_components; ++c)
                 {
-                  evaluator.basis(k, &points[q][0], phi.data());
-                  for (unsigned int c = 0; c < n_components; ++c)
-                    {
-                      const double f = values[c * rule.n_points + q] *
-                                       rule.weights[q] * volume;
-                      for (unsigned int i = 0; i < n; ++i)
-                        u_k[c * n + i] += f * phi[i];
-                    }
+                  const double f =
+                    values[c * rule.n_points + q] * rule.weights[q] * volume;
+                  for (unsigned int i = 0; i < n; ++i)
+                    u_k[c * n + i] += f * phi[i];
                 }
             }
-        },
-        64);
+        };
+      });
     }
 
 
@@ -121,32 +144,168 @@ namespace Tessella
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopicDoFs         &dofs = handler.polytopic_dofs();
       const PolytopeEvaluator<dim> evaluator(handler);
-      double *const                u            = own_values(handler, vector);
       const unsigned int           n_components = handler.n_components();
+      fill(handler, vector, 16, [&]() {
+        return [&,
+                f = FunctionBatch<dim>(function),
+                projection =
+                  PolytopeProjection<dim>(mesh, dofs, evaluator, n_components),
+                points = std::vector<Point<dim>>()](const unsigned int k,
+                                                    double *const u_k) mutable {
+          projection.compute(
+            k,
+            2 * dofs.degree[k] + extra_order,
+            [&](const QuadratureBatch<dim> &batch,
+                std::vector<double>        &values) {
+              copy_points(batch, points);
+              f.values(points, values);
+              check_finite(values, points);
+            },
+            u_k);
+        };
+      });
+    }
 
-      apply_to_ranges(
-        handler.get_communicator(),
-        mesh.n_owned_polytopes(),
-        [&](const unsigned int begin, const unsigned int end) {
-          FunctionBatch<dim>      f(function);
-          PolytopeProjection<dim> projection(mesh,
-                                             dofs,
-                                             evaluator,
-                                             n_components);
-          std::vector<Point<dim>> points;
-          for (unsigned int k = begin; k < end; ++k)
-            projection.compute(
-              k,
-              2 * dofs.degree[k] + extra_order,
-              [&](const QuadratureBatch<dim> &batch,
-                  std::vector<double>        &values) {
-                copy_points(batch, points);
-                f.values(points, values);
-                check_finite(values, points);
-              },
-              u + dofs.dof_offset[k]);
+
+
+    namespace
+    {
+      /// Throws if the processes pass different points, since they would
+      /// receive each other's values.
+      template <int dim>
+      void
+      check_same_points(const MPI_Comm                 communicator,
+                        const std::vector<Point<dim>> &points)
+      {
+        std::uint64_t number = points.size();
+        for (const Point<dim> &x : points)
+          for (int d = 0; d < dim; ++d)
+            {
+              std::uint64_t bits;
+              std::memcpy(&bits, &x[d], sizeof(bits));
+              number = (number ^ bits) * 1099511628211ull;
+              number ^= number >> 32;
+            }
+        AssertThrow(dealii::Utilities::MPI::min(number, communicator) ==
+                      dealii::Utilities::MPI::max(number, communicator),
+                    ExcUserInput(
+                      "The processes ask for values at different points: "
+                      "point_value() and point_values() need the same points, "
+                      "all of them, on every process."));
+      }
+
+      /// Sends the values at points that this process has to all processes. If
+      /// several processes have a point, the value of the lowest rank is used.
+      /// The entries of @p missing become zero for points that some process
+      /// has.
+      void
+      share_point_values(const MPI_Comm                       communicator,
+                         const unsigned int                   n_components,
+                         std::vector<unsigned char>          &missing,
+                         std::vector<dealii::Vector<double>> &values)
+      {
+        const unsigned int n  = internal::n_processes(communicator),
+                           me = internal::this_process(communicator);
+        std::vector<unsigned int> owner(missing.size());
+        for (std::size_t q = 0; q < missing.size(); ++q)
+          owner[q] = missing[q] != 0 ? n : me;
+        dealii::Utilities::MPI::min(owner, communicator, owner);
+        std::vector<double> all(missing.size() * n_components, 0.);
+        for (std::size_t q = 0; q < missing.size(); ++q)
+          if (owner[q] == me)
+            for (unsigned int c = 0; c < n_components; ++c)
+              all[q * n_components + c] = values[q][c];
+        dealii::Utilities::MPI::sum(all, communicator, all);
+        for (std::size_t q = 0; q < missing.size(); ++q)
+          {
+            missing[q] = owner[q] == n ? 1 : 0;
+            values[q].reinit(n_components);
+            for (unsigned int c = 0; c < n_components; ++c)
+              values[q][c] = all[q * n_components + c];
+          }
+      }
+    } // namespace
+
+
+
+    template <int dim, typename VectorType>
+    void
+    point_values(const AgglomerationHandler<dim>     &handler,
+                 const VectorType                    &vector,
+                 const std::vector<Point<dim>>       &points,
+                 std::vector<dealii::Vector<double>> &values)
+    {
+      check_handler(handler);
+      if (internal::n_processes(handler.get_communicator()) > 1)
+        check_same_points(handler.get_communicator(), points);
+      const double *const          u    = own_values(handler, vector);
+      const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
+      const PolytopicDoFs         &dofs = handler.polytopic_dofs();
+      const PolytopeEvaluator<dim> evaluator(handler);
+      const SubCellTree<dim>       tree(handler);
+      const unsigned int           n_components = handler.n_components();
+      values.resize(points.size());
+
+      // subcell_offset is sorted, so that bisection finds the polytope of a
+      // sub-cell.
+      auto polytope_of = [&](const unsigned int s) {
+        return static_cast<unsigned int>(
+          std::upper_bound(mesh.subcell_offset.begin(),
+                           mesh.subcell_offset.end(),
+                           s) -
+          mesh.subcell_offset.begin() - 1);
+      };
+
+      std::vector<unsigned char> missing(points.size(), 0);
+      dealii::parallel::apply_to_subranges(
+        std::size_t(0),
+        points.size(),
+        [&](const std::size_t begin, const std::size_t end) {
+          for (std::size_t q = begin; q < end; ++q)
+            {
+              const unsigned int s = tree.find(points[q]);
+              if (s == invalid_index)
+                {
+                  missing[q] = 1;
+                  continue;
+                }
+              const unsigned int              k = polytope_of(s);
+              std::array<const double *, dim> x;
+              for (int d = 0; d < dim; ++d)
+                x[d] = &points[q][d];
+              values[q].reinit(n_components);
+              for (unsigned int c = 0; c < n_components; ++c)
+                evaluator.evaluate(k,
+                                   u + dofs.dof_offset[k] +
+                                     std::size_t(c) * dofs.n_basis[k],
+                                   1,
+                                   x,
+                                   &values[q][c],
+                                   nullptr);
+            }
         },
-        16);
+        64);
+      if (internal::n_processes(handler.get_communicator()) > 1)
+        share_point_values(handler.get_communicator(),
+                           n_components,
+                           missing,
+                           values);
+      for (std::size_t q = 0; q < points.size(); ++q)
+        AssertThrow(missing[q] == 0, ExcPointNotInside(to_text(points[q])));
+    }
+
+
+
+    template <int dim, typename VectorType>
+    void
+    point_value(const AgglomerationHandler<dim> &handler,
+                const VectorType                &vector,
+                const Point<dim>                &point,
+                dealii::Vector<double>          &value)
+    {
+      std::vector<dealii::Vector<double>> values(1);
+      point_values(handler, vector, std::vector<Point<dim>>(1, point), values);
+      value = values[0];
     }
 
 
@@ -157,7 +316,17 @@ namespace Tessella
   template void project<dim, VectorType>(const AgglomerationHandler<dim> &,  \
                                          const Function<dim> &,              \
                                          VectorType &,                       \
-                                         const unsigned int);
+                                         const unsigned int);                \
+  template void point_value<dim, VectorType>(                                \
+    const AgglomerationHandler<dim> &,                                       \
+    const VectorType &,                                                      \
+    const Point<dim> &,                                                      \
+    dealii::Vector<double> &);                                               \
+  template void point_values<dim, VectorType>(                               \
+    const AgglomerationHandler<dim> &,                                       \
+    const VectorType &,                                                      \
+    const std::vector<Point<dim>> &,                                         \
+    std::vector<dealii::Vector<double>> &);
 
     TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
     TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)

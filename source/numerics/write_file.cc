@@ -63,13 +63,6 @@ namespace Tessella
     }
 
     std::string
-    reason(const int error)
-    {
-      return error != 0 ? " (" + std::generic_category().message(error) + ")"
-                        : "";
-    }
-
-    std::string
     advice(const int error, const std::string &otherwise)
     {
       switch (error)
@@ -85,32 +78,34 @@ namespace Tessella
         }
     }
 
+    /// Throws with @p text, the meaning of @p error, and what to do about it.
+    [[noreturn]] void
+    throw_error(const std::string &text,
+                const int          error,
+                const std::string &otherwise)
+    {
+      throw ExcUserInput(
+        text +
+        (error != 0 ? " (" + std::generic_category().message(error) + ")"
+                    : "") +
+        "; " + advice(error, otherwise));
+    }
+
     [[noreturn]] void
     throw_not_opened(const std::string &file_name, const int error)
     {
-      throw ExcUserInput("The file \"" + file_name + "\" cannot be written" +
-                         reason(error) + "; " +
-                         advice(error,
-                                "check that its folder exists and that you may "
-                                "write there."));
+      throw_error("The file \"" + file_name + "\" cannot be written",
+                  error,
+                  "check that its folder exists and that you may write there.");
     }
 
     [[noreturn]] void
     throw_not_written(const std::string &file_name, const int error)
     {
-      throw ExcUserInput("Writing the file \"" + file_name +
-                         "\" failed before its end" + reason(error) + "; " +
-                         advice(error, "check the disk."));
-    }
-
-    [[noreturn]] void
-    throw_not_replaced(const std::string &file_name, const int error)
-    {
-      throw ExcUserInput("The file \"" + file_name + "\" cannot be replaced" +
-                         reason(error) + "; " +
-                         advice(error,
-                                "check that it is not a folder and that you "
-                                "may write it."));
+      throw_error("Writing the file \"" + file_name +
+                    "\" failed before its end",
+                  error,
+                  "check the disk.");
     }
 
     /// Writes all bytes; returns 0 or the error number.
@@ -366,7 +361,13 @@ namespace Tessella
       if (direct)
         return;
       if (std::rename(part_name.c_str(), file_name.c_str()) != 0)
-        throw_not_replaced(file_name, errno);
+        {
+          const int error = errno;
+          throw_error("The file \"" + file_name + "\" cannot be replaced",
+                      error,
+                      "check that it is not a folder and that you may write "
+                      "it.");
+        }
       named = false;
       forget_temporary(part_name);
     }
@@ -414,25 +415,14 @@ namespace Tessella
                            "must all see the same folder.");
       if (fd < 0)
         throw_not_opened(file_name, errno);
-      std::size_t done  = 0;
-      int         error = 0;
-      while (error == 0 && done < text.size())
-        {
-          const ::ssize_t n = ::pwrite(fd,
-                                       text.data() + done,
-                                       text.size() - done,
-                                       static_cast<::off_t>(offset + done));
-          if (n > 0)
-            done += n;
-          else if (n == 0 || errno != EINTR)
-            error = n < 0 ? errno : EIO;
-        }
+      int error = ::lseek(fd, static_cast<::off_t>(offset), SEEK_SET) < 0
+                    ? errno
+                    : write_all(fd, text.data(), text.size());
       if (::close(fd) != 0 && error == 0 && errno != EINTR)
         error = errno;
       if (error != 0)
         throw_not_written(file_name, error);
     }
-
   } // namespace internal
 
 

@@ -7,11 +7,10 @@
 #include <tessella/quadrature/reference_quadrature.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 
-#include "../base/collective.h"
+#include "../grid/ghost_exchange.h"
 #include "slab_data.h"
 
 namespace Tessella
@@ -26,14 +25,8 @@ namespace Tessella
     double
     signed_measure(const double *vertices, const unsigned int n)
     {
-      const auto determinant =
-        [](const std::array<Tensor<1, dim>, dim> &edges) {
-          Tensor<2, dim> J;
-          for (unsigned int d = 0; d < dim; ++d)
-            J[d] = edges[d];
-          return dealii::determinant(J);
-        };
-      std::array<Tensor<1, dim>, dim> edges;
+      // Derivatives of the map from the reference cell, one in each row.
+      Tensor<2, dim> edges;
       if (n == dim + 1)
         {
           for (unsigned int d = 0; d < dim; ++d)
@@ -48,7 +41,7 @@ namespace Tessella
         {
           for (unsigned int d = 0; d < dim; ++d)
             {
-              edges[d] = Tensor<1, dim>();
+              edges[d].clear();
               for (unsigned int v = 0; v < n; ++v)
                 {
                   double slope = v >> d & 1u ? 1. : -1.;
@@ -225,15 +218,9 @@ namespace Tessella
     if (!parallel())
       return;
 
-    const MPI_Comm      communicator = handler->get_communicator();
-    const std::uint64_t n_own_dofs   = n_all_dofs;
-#ifdef DEAL_II_WITH_MPI
-    MPI_Exscan(
-      &n_own_dofs, &first_own_dof, 1, MPI_UINT64_T, MPI_SUM, communicator);
-    if (internal::this_process(communicator) == 0)
-      first_own_dof = 0;
-#endif
-    n_all_dofs     = Utilities::MPI::sum(n_own_dofs, communicator);
+    const MPI_Comm communicator = handler->get_communicator();
+    first_own_dof  = internal::sum_of_lower_processes(n_all_dofs, communicator);
+    n_all_dofs     = Utilities::MPI::sum(n_all_dofs, communicator);
     n_all_elements = Utilities::MPI::sum(n_all_elements, communicator);
     AssertThrow(n_all_elements < invalid_index,
                 ExcUserInput("The slab has " + std::to_string(n_all_elements) +
@@ -265,10 +252,10 @@ namespace Tessella
   {
     const auto &from = handler->polytopic_mesh().whole;
     auto       &to   = mesh.whole;
-    const auto  bit  = [](const auto type) {
+    to.is_set        = true;
+    const auto bit   = [](const auto type) {
       return 1u << static_cast<unsigned int>(type);
     };
-    to.is_set = true;
     const auto translate =
       [&](const unsigned int types, const auto type, const auto result) {
         return types & bit(type) ? bit(result) : 0u;
@@ -277,14 +264,12 @@ namespace Tessella
     using F = FacetType;
     to.subcell_types =
       translate(from.subcell_types, S::simplex, S::prism) |
-      translate(from.subcell_types, S::parallelepiped, S::parallelepiped) |
-      translate(from.subcell_types, S::hypercube, S::hypercube) |
-      translate(from.subcell_types, S::tabulated, S::tabulated);
+      (from.subcell_types &
+       (bit(S::parallelepiped) | bit(S::hypercube) | bit(S::tabulated)));
     // vertical facets, then bottoms and bases
     to.facet_types =
       translate(from.facet_types, F::simplex, F::prism) |
-      translate(from.facet_types, F::quadrilateral, F::quadrilateral) |
-      translate(from.facet_types, F::tabulated, F::tabulated) |
+      (from.facet_types & (bit(F::quadrilateral) | bit(F::tabulated))) |
       translate(from.subcell_types, S::simplex, F::simplex) |
       translate(from.subcell_types, S::parallelepiped, F::quadrilateral) |
       translate(from.subcell_types, S::hypercube, F::quadrilateral) |

@@ -7,7 +7,6 @@
 #include <tessella/space_time/space_time_errors.h>
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "../base/vector_types.h"
@@ -57,63 +56,6 @@ namespace Tessella
         last    = norm(dealii::VectorTools::L2_norm);
         largest = std::max(largest, last);
       }
-  }
-
-
-
-  template <int dim>
-  double
-  SpaceTimeErrors<dim>::L2_L2() const
-  {
-    return std::sqrt(sum_L2);
-  }
-
-
-
-  template <int dim>
-  double
-  SpaceTimeErrors<dim>::L2_H1() const
-  {
-    return std::sqrt(sum_H1);
-  }
-
-
-
-  template <int dim>
-  double
-  SpaceTimeErrors<dim>::Linf_L2() const
-  {
-    return largest;
-  }
-
-
-
-  template <int dim>
-  double
-  SpaceTimeErrors<dim>::final_L2() const
-  {
-    return last;
-  }
-
-
-
-  template <int dim>
-  typename SpaceTimeErrors<dim>::Sums
-  SpaceTimeErrors<dim>::sums() const
-  {
-    return {{sum_L2, sum_H1, largest, last}};
-  }
-
-
-
-  template <int dim>
-  void
-  SpaceTimeErrors<dim>::restore(const Sums &sums)
-  {
-    sum_L2  = sums[0];
-    sum_H1  = sums[1];
-    largest = sums[2];
-    last    = sums[3];
   }
 
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -273,10 +272,10 @@ namespace Tessella
   {
     Tensor<1, dim + 1> time;
     time[dim] = 1.;
-    AdvectionDiffusionReaction<dim + 1>::set_advection(time);
+    Base::set_advection(time);
     // homogeneous inflow: matrix terms only
-    AdvectionDiffusionReaction<dim + 1>::set_boundary_condition(
-      SpaceTimeSlab<dim>::bottom_id, BoundaryCondition<dim + 1>());
+    Base::set_boundary_condition(SpaceTimeSlab<dim>::bottom_id,
+                                 BoundaryCondition<dim + 1>());
   }
 
 
@@ -286,7 +285,7 @@ namespace Tessella
   SpaceTimeForm<dim>::set_diffusion(const double a)
   {
     // checks @p a
-    AdvectionDiffusionReaction<dim + 1>::set_diffusion(a);
+    Base::set_diffusion(a);
     Tensor<2, dim> tensor;
     for (unsigned int d = 0; d < dim; ++d)
       tensor[d][d] = a;
@@ -300,7 +299,7 @@ namespace Tessella
   SpaceTimeForm<dim>::set_diffusion(const Tensor<2, dim> &a)
   {
     cell_diffusion = nullptr;
-    AdvectionDiffusionReaction<dim + 1>::set_diffusion(space_time_tensor(a));
+    Base::set_diffusion(space_time_tensor(a));
   }
 
 
@@ -319,8 +318,7 @@ namespace Tessella
   SpaceTimeForm<dim>::set_diffusion(const CellwiseCoefficient &a,
                                     const Tensor<2, dim>      &tensor)
   {
-    AdvectionDiffusionReaction<dim + 1>::set_diffusion(
-      a, space_time_tensor(tensor));
+    Base::set_diffusion(a, space_time_tensor(tensor));
     cell_diffusion = values_per_cell(a);
     cell_tensor    = tensor;
   }
@@ -335,9 +333,8 @@ namespace Tessella
                 ExcMessage("A scalar diffusion coefficient has one "
                            "component."));
     cell_diffusion = nullptr;
-    AdvectionDiffusionReaction<dim + 1>::set_diffusion(
-      std::shared_ptr<const TensorFunction<2, dim + 1>>(
-        make_shifted<SpatialDiffusion<dim + 1>>(a, start, false)));
+    Base::set_diffusion(std::shared_ptr<const TensorFunction<2, dim + 1>>(
+      make_shifted<SpatialDiffusion<dim + 1>>(a, start, false)));
   }
 
 
@@ -350,9 +347,8 @@ namespace Tessella
                 ExcMessage("A diffusion tensor has " +
                            std::to_string(dim * dim) + " components."));
     cell_diffusion = nullptr;
-    AdvectionDiffusionReaction<dim + 1>::set_diffusion(
-      std::shared_ptr<const TensorFunction<2, dim + 1>>(
-        make_shifted<SpatialDiffusion<dim + 1>>(a, start, true)));
+    Base::set_diffusion(std::shared_ptr<const TensorFunction<2, dim + 1>>(
+      make_shifted<SpatialDiffusion<dim + 1>>(a, start, true)));
   }
 
 
@@ -365,7 +361,7 @@ namespace Tessella
     for (unsigned int d = 0; d < dim; ++d)
       b[d] = w[d];
     b[dim] = 1.;
-    AdvectionDiffusionReaction<dim + 1>::set_advection(b);
+    Base::set_advection(b);
   }
 
 
@@ -377,28 +373,8 @@ namespace Tessella
     AssertThrow(w != nullptr && w->n_components == dim,
                 ExcMessage("The advection field must have as many components "
                            "as the space has dimensions."));
-    AdvectionDiffusionReaction<dim + 1>::set_advection(FunctionPointer(
+    Base::set_advection(FunctionPointer(
       make_shifted<ShiftedFunction<dim + 1>>(w, start, dim + 1, 1.)));
-  }
-
-
-
-  template <int dim>
-  void
-  SpaceTimeForm<dim>::set_reaction(const double c)
-  {
-    cell_reaction = nullptr;
-    AdvectionDiffusionReaction<dim + 1>::set_reaction(c);
-  }
-
-
-
-  template <int dim>
-  void
-  SpaceTimeForm<dim>::set_reaction(const FunctionPointer &c)
-  {
-    cell_reaction = nullptr;
-    AdvectionDiffusionReaction<dim + 1>::set_reaction(shifted(c, 1));
   }
 
 
@@ -407,28 +383,8 @@ namespace Tessella
   void
   SpaceTimeForm<dim>::set_reaction(const CellwiseCoefficient &c)
   {
-    AdvectionDiffusionReaction<dim + 1>::set_reaction(c);
+    Base::set_reaction(c);
     cell_reaction = values_per_cell(c);
-  }
-
-
-
-  template <int dim>
-  void
-  SpaceTimeForm<dim>::set_source(const double f)
-  {
-    cell_source = nullptr;
-    AdvectionDiffusionReaction<dim + 1>::set_source(f);
-  }
-
-
-
-  template <int dim>
-  void
-  SpaceTimeForm<dim>::set_source(const FunctionPointer &f)
-  {
-    cell_source = nullptr;
-    AdvectionDiffusionReaction<dim + 1>::set_source(shifted(f, 1));
   }
 
 
@@ -437,7 +393,7 @@ namespace Tessella
   void
   SpaceTimeForm<dim>::set_source(const CellwiseCoefficient &f)
   {
-    AdvectionDiffusionReaction<dim + 1>::set_source(f);
+    Base::set_source(f);
     cell_source = values_per_cell(f);
   }
 
@@ -450,7 +406,7 @@ namespace Tessella
   {
     // The diffusion has no component in time.
     terms.boundary_id = SpaceTimeSlab<dim>::bottom_id;
-    return AdvectionDiffusionReaction<dim + 1>::constant_interior_facets(terms);
+    return Base::constant_interior_facets(terms);
   }
 
 
@@ -464,8 +420,7 @@ namespace Tessella
                 ExcMessage("The bottom of a slab has no boundary condition: "
                            "give initial values to "
                            "SpaceTimeSlab::add_inflow()."));
-    AdvectionDiffusionReaction<dim + 1>::set_boundary_condition(
-      id, shifted(condition));
+    Base::set_boundary_condition(id, shifted(condition));
   }
 
 
@@ -475,8 +430,7 @@ namespace Tessella
   SpaceTimeForm<dim>::set_default_boundary_condition(
     const BoundaryCondition<dim + 1> &condition)
   {
-    AdvectionDiffusionReaction<dim + 1>::set_default_boundary_condition(
-      shifted(condition));
+    Base::set_default_boundary_condition(shifted(condition));
   }
 
 
@@ -489,7 +443,6 @@ namespace Tessella
     if (cell_diffusion == nullptr && cell_reaction == nullptr &&
         cell_source == nullptr)
       return;
-    using Base = AdvectionDiffusionReaction<dim + 1>;
     const std::vector<unsigned int> origin = slab.subcell_origin();
     if (cell_diffusion != nullptr)
       Base::set_diffusion(cell_diffusion->on_parts(origin),
@@ -498,15 +451,6 @@ namespace Tessella
       Base::set_reaction(cell_reaction->on_parts(origin));
     if (cell_source != nullptr)
       Base::set_source(cell_source->on_parts(origin));
-  }
-
-
-
-  template <int dim>
-  void
-  SpaceTimeForm<dim>::set_start(const double time)
-  {
-    *start = time;
   }
 
 
@@ -525,15 +469,6 @@ namespace Tessella
   SpaceTimeForm<dim>::matrix_is_stationary() const
   {
     return declared_stationary || (this->is_constant_on_cells() && !has_robin);
-  }
-
-
-
-  template <int dim>
-  void
-  SpaceTimeForm<dim>::declare_matrix_stationary(const bool stationary)
-  {
-    declared_stationary = stationary;
   }
 
 
@@ -572,33 +507,6 @@ namespace Tessella
 
 
   template <int dim>
-  struct TimeDependentFunction<dim>::Implementation
-  {
-    std::shared_ptr<Function<dim>> function;
-    std::mutex                     mutex;
-    std::vector<Point<dim>>        points;
-    std::vector<double>            values;
-  };
-
-
-
-  template <int dim>
-  TimeDependentFunction<dim>::TimeDependentFunction(
-    const std::shared_ptr<Function<dim>> &function)
-    : Function<dim + 1>(function->n_components)
-    , implementation(std::make_unique<Implementation>())
-  {
-    implementation->function = function;
-  }
-
-
-
-  template <int dim>
-  TimeDependentFunction<dim>::~TimeDependentFunction() = default;
-
-
-
-  template <int dim>
   double
   TimeDependentFunction<dim>::value(const Point<dim + 1> &p,
                                     const unsigned int    component) const
@@ -617,12 +525,11 @@ namespace Tessella
     std::vector<double>               &values,
     const unsigned int                 component) const
   {
-    Implementation             &data = *implementation;
-    std::lock_guard<std::mutex> lock(data.mutex);
+    const std::lock_guard<std::mutex> lock(mutex);
     // Groups consecutive points of the same time.
     for (std::size_t begin = 0, end; begin < points.size(); begin = end)
       {
-        data.points.clear();
+        present_points.clear();
         for (end = begin;
              end < points.size() && points[end][dim] == points[begin][dim];
              ++end)
@@ -630,13 +537,13 @@ namespace Tessella
             Point<dim> x;
             for (unsigned int d = 0; d < dim; ++d)
               x[d] = points[end][d];
-            data.points.push_back(x);
+            present_points.push_back(x);
           }
-        data.values.resize(end - begin);
-        data.function->set_time(points[begin][dim]);
-        data.function->value_list(data.points, data.values, component);
-        std::copy(data.values.begin(),
-                  data.values.end(),
+        present_values.resize(end - begin);
+        function->set_time(points[begin][dim]);
+        function->value_list(present_points, present_values, component);
+        std::copy(present_values.begin(),
+                  present_values.end(),
                   values.begin() + begin);
       }
   }

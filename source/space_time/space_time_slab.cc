@@ -44,7 +44,7 @@ namespace Tessella
     const AgglomerationHandler<dim> &handler  = *implementation->handler;
     const PolytopicMesh<dim>        &spatial  = handler.polytopic_mesh();
     const bool                       parallel = implementation->parallel();
-    const auto                       check    = [&]() {
+    Tessella::on_all_processes(handler.get_communicator(), [&]() {
       AssertThrow(std::isfinite(start),
                   ExcUserInput("A time step begins at " +
                                std::to_string(start) +
@@ -57,9 +57,9 @@ namespace Tessella
                     handler.polynomial_space() ==
                       PolynomialSpaceType::total_degree,
                   ExcMessage("A space-time slab needs degrees of freedom of "
-                                                      "one component and total degree: call "
-                                                      "distribute_dofs() with "
-                                                      "FE_BoundingBoxLegendre<dim>(degree)."));
+                             "one component and total degree: call "
+                             "distribute_dofs() with "
+                             "FE_BoundingBoxLegendre<dim>(degree)."));
       AssertThrow(n_intervals.empty() ||
                     n_intervals.size() == handler.n_polytopes(),
                   ExcMessage("There are numbers of time intervals for " +
@@ -70,11 +70,7 @@ namespace Tessella
         AssertThrow(n_intervals[k] > 0,
                     ExcUserInput("Polytope " + std::to_string(k) +
                                  " has no time interval: give at least 1."));
-    };
-    if (parallel)
-      Tessella::on_all_processes(handler.get_communicator(), check);
-    else
-      check();
+    });
 
     implementation->start               = start;
     std::vector<unsigned int> intervals = n_intervals;

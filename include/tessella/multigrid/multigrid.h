@@ -147,16 +147,20 @@ namespace Tessella
     Multigrid();
     ~Multigrid();
 
-    /// Sets up Galerkin operators. @p matrix must outlive this object.
+    /// Sets up Galerkin operators. OtherMatrix: MatrixType, where @p matrix
+    /// must outlive this object; or the same in double precision if MatrixType
+    /// is in single precision, see above, where it is not needed afterwards.
+    template <typename OtherMatrix>
     void
-    initialize(const MatrixType         &matrix,
+    initialize(const OtherMatrix        &matrix,
                const MultigridHierarchy &hierarchy,
                const AdditionalData     &data = AdditionalData());
     /// Sets up Galerkin operators with the penalty rescaled. @p without_penalty
     /// is not needed afterwards.
+    template <typename OtherMatrix>
     void
-    initialize(const MatrixType         &matrix,
-               const MatrixType         &without_penalty,
+    initialize(const OtherMatrix        &matrix,
+               const OtherMatrix        &without_penalty,
                const MultigridHierarchy &hierarchy,
                const AdditionalData     &data = AdditionalData());
     /// Uses assembled coarse operators: one matrix for each level except the
@@ -164,20 +168,6 @@ namespace Tessella
     void
     initialize(const MatrixType         &matrix,
                std::vector<MatrixType> &&coarse_matrices,
-               const MultigridHierarchy &hierarchy,
-               const AdditionalData     &data = AdditionalData());
-    /// Sets up multigrid in single precision for matrices in double precision,
-    /// see above; the matrices are not needed afterwards. Galerkin operators,
-    /// and such with the penalty rescaled.
-    template <typename OtherMatrix>
-    void
-    initialize(const OtherMatrix        &matrix,
-               const MultigridHierarchy &hierarchy,
-               const AdditionalData     &data = AdditionalData());
-    template <typename OtherMatrix>
-    void
-    initialize(const OtherMatrix        &matrix,
-               const OtherMatrix        &without_penalty,
                const MultigridHierarchy &hierarchy,
                const AdditionalData     &data = AdditionalData());
     void

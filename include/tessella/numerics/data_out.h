@@ -49,6 +49,9 @@ namespace Tessella
   class PolytopicDataOut : public dealii::DataOutInterface<dim>
   {
   public:
+    using Interpretation =
+      dealii::DataComponentInterpretation::DataComponentInterpretation;
+
     /// @p handler must outlive this object, and must have degrees of freedom if
     /// data vectors are to be added.
     explicit PolytopicDataOut(const AgglomerationHandler<dim> &handler);
@@ -70,12 +73,9 @@ namespace Tessella
     /// consecutive and have equal names.
     template <typename VectorType>
     void
-    add_data_vector(
-      const VectorType               &vector,
-      const std::vector<std::string> &names,
-      const std::vector<
-        dealii::DataComponentInterpretation::DataComponentInterpretation>
-        &interpretation = {});
+    add_data_vector(const VectorType                  &vector,
+                    const std::vector<std::string>    &names,
+                    const std::vector<Interpretation> &interpretation = {});
 
     /// Adds a field of one value per polytope (error indicators, for example).
     template <typename Number>
@@ -110,11 +110,8 @@ namespace Tessella
     get_patches() const override;
     std::vector<std::string>
     get_dataset_names() const override;
-    std::vector<std::tuple<
-      unsigned int,
-      unsigned int,
-      std::string,
-      dealii::DataComponentInterpretation::DataComponentInterpretation>>
+    std::vector<
+      std::tuple<unsigned int, unsigned int, std::string, Interpretation>>
     get_nonscalar_data_ranges() const override;
 
   private:
@@ -122,11 +119,9 @@ namespace Tessella
 
     struct DofData
     {
-      std::vector<double>      values;
-      std::vector<std::string> names;
-      std::vector<
-        dealii::DataComponentInterpretation::DataComponentInterpretation>
-        interpretation;
+      std::vector<double>         values;
+      std::vector<std::string>    names;
+      std::vector<Interpretation> interpretation;
     };
 
     SmartPointer<const AgglomerationHandler<dim>, PolytopicDataOut<dim>>

@@ -7,6 +7,7 @@
 #include <tessella/space_time/space_time_slab.h>
 
 #include <array>
+#include <cmath>
 
 namespace Tessella
 {
@@ -37,25 +38,46 @@ namespace Tessella
 
     /// L2 norm in time and space.
     double
-    L2_L2() const;
+    L2_L2() const
+    {
+      return std::sqrt(sum_L2);
+    }
     /// L2 norm in time of the broken H1 seminorm in space.
     double
-    L2_H1() const;
+    L2_H1() const
+    {
+      return std::sqrt(sum_H1);
+    }
     /// Largest L2 norm over all times that are evaluated.
     double
-    Linf_L2() const;
+    Linf_L2() const
+    {
+      return largest;
+    }
     /// L2 norm at the end of the last slab, as limit from below.
     double
-    final_L2() const;
+    final_L2() const
+    {
+      return last;
+    }
 
     /// Sums over the slabs, from which the norms are computed. A program that
     /// continues from a file passes the sums of the earlier slabs to restore(),
     /// so that the norms are those of all slabs.
     using Sums = std::array<double, 4>;
     Sums
-    sums() const;
+    sums() const
+    {
+      return {{sum_L2, sum_H1, largest, last}};
+    }
     void
-    restore(const Sums &sums);
+    restore(const Sums &sums)
+    {
+      sum_L2  = sums[0];
+      sum_H1  = sums[1];
+      largest = sums[2];
+      last    = sums[3];
+    }
 
   private:
     double sum_L2 = 0., sum_H1 = 0., largest = 0., last = 0.;

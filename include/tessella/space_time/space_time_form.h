@@ -10,6 +10,8 @@
 #include <tessella/forms/stationary_matrix.h>
 
 #include <memory>
+#include <mutex>
+#include <vector>
 
 namespace Tessella
 {
@@ -76,15 +78,31 @@ namespace Tessella
     void
     set_advection(const FunctionPointer &w);
     void
-    set_reaction(const double c);
+    set_reaction(const double c)
+    {
+      cell_reaction = nullptr;
+      Base::set_reaction(c);
+    }
     void
-    set_reaction(const FunctionPointer &c);
+    set_reaction(const FunctionPointer &c)
+    {
+      cell_reaction = nullptr;
+      Base::set_reaction(shifted(c, 1));
+    }
     void
     set_reaction(const CellwiseCoefficient &c);
     void
-    set_source(const double f);
+    set_source(const double f)
+    {
+      cell_source = nullptr;
+      Base::set_source(f);
+    }
     void
-    set_source(const FunctionPointer &f);
+    set_source(const FunctionPointer &f)
+    {
+      cell_source = nullptr;
+      Base::set_source(shifted(f, 1));
+    }
     void
     set_source(const CellwiseCoefficient &f);
 
@@ -104,7 +122,10 @@ namespace Tessella
     set_slab(const SpaceTimeSlab<dim> &slab);
     /// The same without values per cell; @p time is the beginning of the slab.
     void
-    set_start(const double time);
+    set_start(const double time)
+    {
+      *start = time;
+    }
 
     /// Whether matrices of slabs of equal length are equal, that is, whether no
     /// coefficient of the matrix is a function, or all functions have been
@@ -114,7 +135,10 @@ namespace Tessella
     bool
     matrix_is_stationary() const override;
     void
-    declare_matrix_stationary(const bool stationary = true);
+    declare_matrix_stationary(const bool stationary = true)
+    {
+      declared_stationary = stationary;
+    }
 
     // ---- for assembly
     bool
@@ -123,6 +147,8 @@ namespace Tessella
     device_time() const override;
 
   private:
+    using Base = AdvectionDiffusionReaction<dim + 1>;
+
     FunctionPointer
     shifted(const FunctionPointer &function,
             const unsigned int     n_components) const;
@@ -151,8 +177,10 @@ namespace Tessella
   {
   public:
     explicit TimeDependentFunction(
-      const std::shared_ptr<dealii::Function<dim>> &function);
-    ~TimeDependentFunction() override;
+      const std::shared_ptr<dealii::Function<dim>> &function)
+      : dealii::Function<dim + 1>(function->n_components)
+      , function(function)
+    {}
 
     double
     value(const dealii::Point<dim + 1> &p,
@@ -163,8 +191,11 @@ namespace Tessella
                const unsigned int component = 0) const override;
 
   private:
-    struct Implementation;
-    std::unique_ptr<Implementation> implementation;
+    const std::shared_ptr<dealii::Function<dim>> function;
+    /// Protects the function and the work arrays.
+    mutable std::mutex                      mutex;
+    mutable std::vector<dealii::Point<dim>> present_points;
+    mutable std::vector<double>             present_values;
   };
 } // namespace Tessella
 
