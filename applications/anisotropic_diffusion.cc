@@ -18,14 +18,12 @@
 #include <string>
 
 #include "anisotropic_diffusion/field.h"
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
 #include "common/linear_solver.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/stage_times.h"
 #include "common/study_output.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 
 namespace Tessella
@@ -71,10 +69,8 @@ namespace Tessella
       }
     };
 
-    struct Parameters
+    struct Parameters : MeshParameters
     {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
       DiscretisationInput discretisation;
       LinearSolver        solver;
       OutputInput         output;
@@ -83,8 +79,7 @@ namespace Tessella
       void
       declare(ParameterHandler &prm)
       {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
+        MeshParameters::declare(prm);
         discretisation.declare_parameters(prm);
         solver.declare_parameters(prm);
         output.declare_parameters(prm);
@@ -99,11 +94,10 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
+        MeshParameters::parse(prm, file);
         discretisation.parse_parameters(prm, mesh.dimension());
-        solver.parse_parameters(prm);
-        output.parse_parameters(prm, file);
+        solver.parse_parameters();
+        output.parse_parameters(file);
         prm.enter_subsection("Equation");
         epsilon = prm.get_double("Epsilon");
         prm.leave_subsection();
@@ -154,8 +148,7 @@ namespace Tessella
         row.times[StudyRow::mesh] = lap(timer);
         AgglomerationHandler<dim> handler(*mesh.triangulation,
                                           mesh.mapping.get());
-        handler.agglomerate(
-          Agglomeration::by_id<dim>(parameters.agglomeration.create(mesh)));
+        handler.agglomerate(parameters.agglomeration.strategy(mesh));
         row.n_polytopes                    = handler.n_polytopes();
         row.times[StudyRow::agglomeration] = lap(timer);
         for (const unsigned int degree : discretisation.degrees)

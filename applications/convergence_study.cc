@@ -67,17 +67,11 @@ namespace Tessella
     public:
       explicit ConvergenceStudy(const Parameters &parameters)
         : parameters(parameters)
-        , problem(parameters.equation.create<dim>())
+        , problem(parameters.create_problem<dim>())
         , table(dim,
                 parameters.discretisation.study_in_degree,
                 problem.exact_solution != nullptr)
-      {
-        parameters.discretisation.configure(problem.form);
-        // A tensor from the parameter file has already been checked for
-        // symmetry.
-        symmetric =
-          !problem.has_advection && parameters.discretisation.theta == 1.;
-      }
+      {}
 
       void
       run()
@@ -93,7 +87,6 @@ namespace Tessella
     private:
       const Parameters &parameters;
       Problem<dim>      problem;
-      bool              symmetric;
       StudyTable        table;
       bool              said_backend = false;
 
@@ -104,10 +97,7 @@ namespace Tessella
         row.level = level;
 
         const AgglomeratedMesh<dim> agglomerated =
-          create_agglomerated_mesh<dim>(parameters.mesh,
-                                        parameters.agglomeration,
-                                        parameters.equation.has_cell_values(),
-                                        level);
+          parameters.create_mesh<dim>(level);
         const Mesh<dim>          &mesh          = agglomerated.mesh;
         const Triangulation<dim> &triangulation = *mesh.triangulation;
         row.n_cells               = triangulation.n_global_active_cells();
@@ -173,7 +163,7 @@ namespace Tessella
         check_solvability(handler, matrix);
         const MatrixSource<dim> source = {problem.form, data};
         const SolverReport      report = parameters.solver.solve(
-          handler, matrix, solution, rhs, symmetric, &source);
+          handler, matrix, solution, rhs, problem.symmetric, &source);
         row.n_iterations           = report.n_iterations;
         row.times[StudyRow::solve] = lap(timer);
 

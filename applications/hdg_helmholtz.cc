@@ -229,10 +229,9 @@ namespace Tessella
     public:
       explicit HDGStudy(const HDGParameters &parameters)
         : parameters(parameters)
-        , problem(parameters.equation.create<dim>())
+        , problem(parameters.create_problem<dim>())
         , solver(parameters, dim, problem.has_advection)
       {
-        parameters.discretisation.configure(problem.form);
         AssertThrow(parameters.preconditioner != "ssor" ||
                       !problem.has_advection,
                     ExcMessage("HDG/Preconditioner = ssor is for problems "
@@ -308,10 +307,7 @@ namespace Tessella
       run_level(const unsigned int level)
       {
         const AgglomeratedMesh<dim> agglomerated =
-          create_agglomerated_mesh<dim>(parameters.mesh,
-                                        parameters.agglomeration,
-                                        parameters.equation.has_cell_values(),
-                                        level);
+          parameters.create_mesh<dim>(level);
         const Mesh<dim> &mesh = agglomerated.mesh;
         Handlers         handlers(agglomerated);
         on_all_processes(MPI_COMM_WORLD, [&]() {

@@ -104,7 +104,7 @@ namespace Tessella
                       const unsigned int               coefficient_order)
         : parameters(parameters)
         , problem(problem)
-        , iteration(parameters.equation.iteration())
+        , iteration(parameters.equation.iteration)
         , handler(handler)
         , assembler(handler, parameters.discretisation.assembler_data<dim>())
         , current(handler, solution)
@@ -119,7 +119,7 @@ namespace Tessella
       {
         const Timer timer;
         assembler.reinit(matrix, rhs);
-        if (iteration.newton)
+        if (iteration.method == "newton")
           assembler.reinit(jacobian);
         for (Vector *vector : {&solution, &candidate, &update, &residual})
           vector->reinit(rhs);
@@ -157,14 +157,14 @@ namespace Tessella
         while (norm > iteration.tolerance * scale)
           {
             ++n_steps;
-            const bool is_newton =
-              iteration.newton && n_steps > iteration.n_picard_steps;
+            const bool is_newton = iteration.method == "newton" &&
+                                   n_steps > iteration.n_picard_steps;
             const std::string method = is_newton ? "Newton" : "Picard";
             AssertThrow(n_steps <= iteration.max_iterations,
                         ExcMessage(
                           not_converged(norm / scale) +
                           " Raise Iteration/Maximum iterations" +
-                          (iteration.newton
+                          (iteration.method == "newton"
                              ? "."
                              : ", or use Iteration/Method = newton.")));
             compute_update(is_newton);

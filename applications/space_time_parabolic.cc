@@ -76,34 +76,6 @@ namespace Tessella
       "Mesh/Distribution; states are for any number of processes.\n",
       true};
 
-    struct Parameters : SolverStudyParameters<ParabolicEquation>
-    {
-      TimeInput time;
-
-      void
-      declare(ParameterHandler &prm)
-      {
-        SolverStudyParameters::declare(prm);
-        time.declare_parameters(prm);
-      }
-
-      void
-      parse(ParameterHandler &prm, const std::string &file)
-      {
-        SolverStudyParameters::parse(prm, file);
-        time.parse_parameters(prm, equation, file);
-        AssertThrow(time.restart.empty() ||
-                      (mesh.n_levels() == 1 &&
-                       discretisation.degrees.size() == 1 &&
-                       time.spaces.size() == 1),
-                    ExcMessage("Time/Restart from goes on with one run: "
-                               "set Mesh/Levels = 1, and one degree and "
-                               "one kind of elements."));
-      }
-    };
-
-
-
     struct Stage
     {
       enum
@@ -137,6 +109,41 @@ namespace Tessella
                          "output",
                          "states"});
     }
+
+
+
+    struct Parameters : SolverStudyParameters<ParabolicEquation>
+    {
+      TimeInput  time;
+      StageTimes times = create_stage_times();
+
+      void
+      declare(ParameterHandler &prm)
+      {
+        SolverStudyParameters::declare(prm);
+        time.declare_parameters(prm);
+      }
+
+      void
+      parse(ParameterHandler &prm, const std::string &file)
+      {
+        SolverStudyParameters::parse(prm, file);
+        time.parse_parameters(prm, equation, file);
+        AssertThrow(time.restart.empty() ||
+                      (mesh.n_levels() == 1 &&
+                       discretisation.degrees.size() == 1 &&
+                       time.spaces.size() == 1),
+                    ExcMessage("Time/Restart from goes on with one run: "
+                               "set Mesh/Levels = 1, and one degree and "
+                               "one kind of elements."));
+        start.reset();
+      }
+
+    private:
+      /// Stage from the beginning of the program to the end of parse().
+      std::unique_ptr<const StageTimes::Scope> start =
+        std::make_unique<StageTimes::Scope>(times, Stage::start);
+    };
 
 
 
@@ -579,9 +586,9 @@ namespace Tessella
     class Study
     {
     public:
-      Study(const Parameters &parameters, StageTimes &times)
+      explicit Study(Parameters &parameters)
         : parameters(parameters)
-        , times(times)
+        , times(parameters.times)
         , output(parameters.output)
         , problem(parameters.equation.create<dim>(parameters.time.first_time))
       {
@@ -744,21 +751,5 @@ main(int argc, char **argv)
 {
   using namespace Tessella::Application;
 
-  StageTimes                               times = create_stage_times();
-  std::unique_ptr<const StageTimes::Scope> start =
-    std::make_unique<StageTimes::Scope>(times, Stage::start);
-  Parameters parameters;
-  return run_program(
-    argc,
-    argv,
-    info,
-    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
-    [&](dealii::ParameterHandler &prm, const std::string &file) {
-      parameters.parse(prm, file);
-      start.reset();
-      if (parameters.mesh.dimension() == 2)
-        Study<2>(parameters, times).run();
-      else
-        Study<3>(parameters, times).run();
-    });
+  return run_study<Study, Parameters>(argc, argv, info);
 }

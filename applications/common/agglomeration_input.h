@@ -48,8 +48,8 @@ namespace Tessella
       describe(const Agglomeration::Statistics &statistics);
 
     private:
-      std::string  method, file, field, weights, parameter_file;
-      double       cells_per_polytope = 1.;
+      std::string  method = "metis", file, field = "polytope", weights;
+      double       cells_per_polytope = 8.;
       unsigned int n_polytopes = 0, levels = 1, min_cells = 1;
       bool         split_disconnected = false;
     };

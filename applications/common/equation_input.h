@@ -38,6 +38,8 @@ namespace Tessella
       std::set<dealii::types::boundary_id> boundary_ids;
       bool                                 has_diffusion = false;
       bool                                 has_advection = false;
+      /// Whether the matrix is symmetric; set by StudyParameters.
+      bool symmetric = false;
     };
 
     /// Parses "0: x; default: y" as pairs; the key -1 stands for default. @p

@@ -40,52 +40,45 @@ namespace Tessella
     LinearSolver::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Solver");
-      prm.declare_entry(
+      prm.add_parameter(
         "Method",
-        "auto",
-        Patterns::Selection("auto|direct|cg|gmres|bicgstab"),
+        method,
         "direct: sparse LU (MUMPS, or KLU if Trilinos has no MUMPS). cg needs "
         "a symmetric problem: no advection, symmetric variant. auto: direct "
         "for up to 100,000 unknowns in 2-D and 10,000 in 3-D; beyond, cg for "
-        "symmetric problems and gmres for others.");
-      prm.declare_entry("Preconditioner",
-                        "amg",
-                        Patterns::Selection(
-                          "amg|multigrid|device multigrid|ilu|"
-                          "block jacobi|none"),
+        "symmetric problems and gmres for others.",
+        Patterns::Selection("auto|direct|cg|gmres|bicgstab"));
+      prm.add_parameter("Preconditioner",
+                        preconditioner,
                         "amg: block Gauss-Seidel over the polytopes smooths, "
                         "and algebraic multigrid solves for their linear "
                         "functions (constants at degree 0). multigrid: on "
                         "nested polytopes, by the host's threads. device "
                         "multigrid: the same, and the whole iteration, on a "
                         "CUDA device. block jacobi: exact inverses of the "
-                        "diagonal blocks.");
-      prm.declare_entry("Tolerance",
-                        "1e-10",
-                        Patterns::Double(0.),
+                        "diagonal blocks.",
+                        Patterns::Selection(
+                          "amg|multigrid|device multigrid|ilu|"
+                          "block jacobi|none"));
+      prm.add_parameter("Tolerance",
+                        tolerance,
                         "Iterations end when the residual is this small beside "
-                        "the right-hand side.");
-      prm.declare_entry("Maximum iterations",
-                        "10000",
-                        Patterns::Integer(1),
-                        "More are an error.");
-      prm.declare_entry("GMRES basis",
-                        "60",
-                        Patterns::Integer(2),
-                        "Vectors kept by gmres before it restarts.");
+                        "the right-hand side.",
+                        Patterns::Double(0.));
+      prm.add_parameter("Maximum iterations",
+                        max_iterations,
+                        "More are an error.",
+                        Patterns::Integer(1));
+      prm.add_parameter("GMRES basis",
+                        restart,
+                        "Vectors kept by gmres before it restarts.",
+                        Patterns::Integer(2));
       prm.leave_subsection();
     }
 
     void
-    LinearSolver::parse_parameters(ParameterHandler &prm)
+    LinearSolver::parse_parameters()
     {
-      prm.enter_subsection("Solver");
-      method         = prm.get("Method");
-      preconditioner = prm.get("Preconditioner");
-      tolerance      = prm.get_double("Tolerance");
-      max_iterations = prm.get_integer("Maximum iterations");
-      restart        = prm.get_integer("GMRES basis");
-      prm.leave_subsection();
       AssertThrow(tolerance > 0. && tolerance < 1.,
                   ExcMessage("Solver/Tolerance must lie between 0 and 1."));
     }

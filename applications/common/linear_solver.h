@@ -58,8 +58,9 @@ namespace Tessella
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
+      /// Checks the values that were read.
       void
-      parse_parameters(dealii::ParameterHandler &prm);
+      parse_parameters();
 
       /**
        * Solves the system. Throws, with the residual reached, if an iteration
@@ -92,7 +93,7 @@ namespace Tessella
                      const dealii::types::global_dof_index n_dofs,
                      const bool                            symmetric) const;
 
-      std::string  method, preconditioner;
+      std::string  method = "auto", preconditioner = "amg";
       double       tolerance      = 1e-10;
       unsigned int max_iterations = 10000, restart = 60;
     };

@@ -54,7 +54,7 @@ namespace Tessella
                                          const std::string &)>        &execute);
 
     /// The same for a study: declares and parses @p Parameters, and calls
-    /// Study<dim>(parameters).run() for the dimension of the mesh.
+    /// Study<dim>(parameters).run() for dim = parameters.dimension().
     template <template <int> class Study, typename Parameters>
     int
     run_study(int argc, char **argv, const ProgramInfo &info)
@@ -67,7 +67,7 @@ namespace Tessella
         [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
         [&](dealii::ParameterHandler &prm, const std::string &file) {
           parameters.parse(prm, file);
-          if (parameters.mesh.dimension() == 2)
+          if (parameters.dimension() == 2)
             Study<2>(parameters).run();
           else
             Study<3>(parameters).run();

@@ -307,64 +307,42 @@ namespace Tessella
     OutputInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Output");
-      prm.declare_entry("Directory",
-                        "results",
-                        Patterns::Anything(),
+      prm.add_parameter("Directory",
+                        directory,
                         "Folder of all files; it is made if it is not there.");
-      prm.declare_entry("Name",
-                        "",
-                        Patterns::Anything(),
+      prm.add_parameter("Name",
+                        name,
                         "Beginning of all file names; empty: name of the "
                         "parameter file.");
-      prm.declare_entry("Text", "true", Patterns::Bool(), "Tables as text.");
-      prm.declare_entry("CSV",
-                        "true",
-                        Patterns::Bool(),
-                        "All results, comma-separated.");
-      prm.declare_entry("LaTeX", "true", Patterns::Bool(), "Tables for LaTeX.");
-      prm.declare_entry("Solution",
-                        "true",
-                        Patterns::Bool(),
+      prm.add_parameter("Text", write_text, "Tables as text.");
+      prm.add_parameter("CSV", write_csv, "All results, comma-separated.");
+      prm.add_parameter("LaTeX", write_latex, "Tables for LaTeX.");
+      prm.add_parameter("Solution",
+                        write_solution,
                         "VTU of the solution on the fine cells.");
-      prm.declare_entry("Polytopes",
-                        "true",
-                        Patterns::Bool(),
+      prm.add_parameter("Polytopes",
+                        write_polytopes,
                         "VTU of the polytopes as polygons or polyhedra; of "
                         "several processes one file each, and a .pvtu file.");
-      prm.declare_entry("SVG",
-                        "true",
-                        Patterns::Bool(),
+      prm.add_parameter("SVG",
+                        write_svg,
                         "Drawings of the errors and, on one process, of the "
                         "polytopic mesh.");
-      prm.declare_entry("Levels",
-                        "last",
-                        Patterns::Selection("last|all|none"),
+      prm.add_parameter("Levels",
+                        levels,
                         "Meshes for which solution, polytopes and their "
-                        "drawing are written.");
-      prm.declare_entry("Times",
-                        "true",
-                        Patterns::Bool(),
+                        "drawing are written.",
+                        Patterns::Selection("last|all|none"));
+      prm.add_parameter("Times",
+                        print_times,
                         "Print times and the machine's properties; without "
                         "them the output is the same in every run.");
       prm.leave_subsection();
     }
 
     void
-    OutputInput::parse_parameters(ParameterHandler  &prm,
-                                  const std::string &parameter_file)
+    OutputInput::parse_parameters(const std::string &parameter_file)
     {
-      prm.enter_subsection("Output");
-      directory       = prm.get("Directory");
-      name            = prm.get("Name");
-      write_text      = prm.get_bool("Text");
-      write_csv       = prm.get_bool("CSV");
-      write_latex     = prm.get_bool("LaTeX");
-      write_solution  = prm.get_bool("Solution");
-      write_polytopes = prm.get_bool("Polytopes");
-      write_svg       = prm.get_bool("SVG");
-      levels          = prm.get("Levels");
-      print_times     = prm.get_bool("Times");
-      prm.leave_subsection();
       if (name.empty())
         name = std::filesystem::path(parameter_file).stem().string();
       AssertThrow(name.find('/') == std::string::npos,

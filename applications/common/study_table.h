@@ -103,9 +103,10 @@ namespace Tessella
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
+      /// Checks the values that were read. The name of @p parameter_file is
+      /// the default of the name of all files.
       void
-      parse_parameters(dealii::ParameterHandler &prm,
-                       const std::string        &parameter_file);
+      parse_parameters(const std::string &parameter_file);
 
       /// Path of the file with suffix @p ending; creates its folder.
       std::string
@@ -150,7 +151,7 @@ namespace Tessella
       bool print_times = true;
 
     private:
-      std::string directory, levels;
+      std::string directory = "results", levels = "last";
     };
   } // namespace Application
 } // namespace Tessella

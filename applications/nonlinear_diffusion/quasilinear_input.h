@@ -20,7 +20,7 @@ namespace Tessella
     /// Parameters of the nonlinear iteration.
     struct IterationParameters
     {
-      bool newton = true;
+      std::string method = "newton";
       /// Number of Picard steps before the first step of Newton's method.
       unsigned int n_picard_steps = 0;
       unsigned int max_iterations = 50;
@@ -62,15 +62,13 @@ namespace Tessella
       std::shared_ptr<const dealii::Function<dim>>
       initial_guess() const;
 
-      const IterationParameters &
-      iteration() const;
+      IterationParameters iteration;
 
     private:
       Expression diffusion;
       /// Each vector has at most one entry.
       std::vector<Expression> exact, source, dirichlet, neumann, guess;
       std::set<dealii::types::boundary_id> neumann_ids;
-      IterationParameters                  present_iteration;
     };
   } // namespace Application
 } // namespace Tessella
