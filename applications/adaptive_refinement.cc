@@ -16,11 +16,9 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/checkpoint.h>
-#include <tessella/numerics/data_out.h>
 #include <tessella/numerics/error_estimator.h>
 #include <tessella/numerics/grid_refinement.h>
 #include <tessella/numerics/solution_transfer.h>
-#include <tessella/numerics/svg.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <cmath>
@@ -485,9 +483,7 @@ namespace Tessella
         const AgglomerationHandler<dim> &handler = *present.handler;
         const double unknowns = static_cast<double>(handler.n_dofs());
         const double x        = std::pow(unknowns, 1. / dim);
-        table.start_row();
-        table.add("level", std::uint64_t(present.step));
-        table.add("degree", std::uint64_t(present.degree));
+        table.start_row(present.step, present.degree);
         table.add("cells",
                   std::uint64_t(
                     present.mesh.triangulation->n_global_active_cells()));
@@ -603,19 +599,15 @@ namespace Tessella
         const std::string                step    = std::to_string(present.step);
         const std::string                run =
           "-" + step + "-p" + std::to_string(present.degree);
-        write_solution(output,
-                       handler,
-                       present.solution,
-                       run + "-solution.vtu",
-                       &indicators);
-        if (output.write_polytopes)
-          write_polytopes_vtu(handler, output.file(run + "-polytopes.vtu"));
-        write_drawing(output,
-                      handler,
-                      run + "-mesh.svg",
-                      "step " + step,
-                      handler.polytopic_mesh().n_subcells(),
-                      parameters.discretisation.is_hp());
+        Application::write_fields(output,
+                                  handler,
+                                  present.solution,
+                                  {run,
+                                   run,
+                                   "step " + step,
+                                   handler.polytopic_mesh().n_subcells(),
+                                   parameters.discretisation.is_hp()},
+                                  &indicators);
       }
 
       void
@@ -625,20 +617,11 @@ namespace Tessella
         table.print(text);
         output.print(text.str());
         output.write_table(table, true);
-        if (output.write_svg)
-          {
-            PlotFlags flags;
-            flags.title            = output.name;
-            flags.x_label          = dim == 2 ? "(number of unknowns)^(1/2)"
-                                              : "(number of unknowns)^(1/3)";
-            flags.y_label          = "dG error and estimate";
-            const std::string file = output.file("-convergence.svg");
-            on_all_processes(MPI_COMM_WORLD, [&]() {
-              if (is_first_process())
-                write_plot_svg(curves, file, flags);
-            });
-            output.print_written("-convergence.svg");
-          }
+        PlotFlags flags;
+        flags.x_label = dim == 2 ? "(number of unknowns)^(1/2)"
+                                 : "(number of unknowns)^(1/3)";
+        flags.y_label = "dG error and estimate";
+        output.write_plot(curves, "-convergence.svg", flags, true);
       }
     };
   } // namespace Application

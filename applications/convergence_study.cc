@@ -144,12 +144,10 @@ namespace Tessella
         PolytopicAssembler<dim>        assembler(handler, data);
         TrilinosWrappers::SparseMatrix matrix;
         TrilinosWrappers::MPI::Vector  rhs, solution;
-        timer.restart();
         assembler.reinit(matrix, rhs);
         row.times[StudyRow::structure] = lap(timer);
         row.n_nonzero                  = matrix.n_nonzero_elements();
 
-        timer.restart();
         assembler.assemble(problem.form, matrix, rhs);
         row.times[StudyRow::assembly] = lap(timer);
         if (!said_backend)
@@ -167,7 +165,6 @@ namespace Tessella
         row.n_iterations           = report.n_iterations;
         row.times[StudyRow::solve] = lap(timer);
 
-        timer.restart();
         if (problem.exact_solution != nullptr)
           set_errors(
             row,
@@ -179,7 +176,6 @@ namespace Tessella
                                         parameters.discretisation.extra_order));
         row.times[StudyRow::errors] = lap(timer);
 
-        timer.restart();
         write_fields(parameters.output,
                      handler,
                      solution,

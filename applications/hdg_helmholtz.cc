@@ -527,14 +527,6 @@ namespace Tessella
         return result;
       }
 
-      static void
-      start_row(TextTable &table, const Case &present)
-      {
-        table.start_row();
-        table.add("level", std::uint64_t(present.level));
-        table.add("degree", std::uint64_t(present.degree));
-      }
-
       /// Adds a row of errors. Returns the error of u, or nan without an exact
       /// solution.
       double
@@ -544,7 +536,7 @@ namespace Tessella
                  const std::uint64_t     n_nonzero,
                  Handlers               &handlers)
       {
-        start_row(errors, present);
+        errors.start_row(present.level, present.degree);
         errors.add("polytopes", present.n_polytopes);
         errors.add("trace unknowns", hdg.n_dofs());
         errors.add("non-zeros", n_nonzero);
@@ -575,7 +567,7 @@ namespace Tessella
                 const StageSeconds         &seconds,
                 const SystemSolver::Report &solved)
       {
-        start_row(times, present);
+        times.start_row(present.level, present.degree);
         times.add("polytopes", present.n_polytopes);
         times.add("trace spaces ms", 1e3 * report.trace_space_time);
         times.add("structure ms", 1e3 * report.structure_time);
@@ -611,7 +603,7 @@ namespace Tessella
                  const SystemSolver::Report &solved,
                  const double                error)
       {
-        start_row(comparison, present);
+        comparison.start_row(present.level, present.degree);
         comparison.add("method", method);
         comparison.add("unknowns", n_unknowns);
         comparison.add("non-zeros", n_nonzero);

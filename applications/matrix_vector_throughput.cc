@@ -196,9 +196,7 @@ namespace Tessella
         const double Tvmult = measure([&] { matrix.Tvmult(y, x); }, wait);
         const double dot    = measure([&] { x *y; }, [] {});
 
-        table.start_row();
-        table.add("level", std::uint64_t(level));
-        table.add("degree", std::uint64_t(degree));
+        table.start_row(level, degree);
         table.add("precision",
                   std::is_same<Number, double>::value ? "double" : "float");
         table.add("polytopes", std::uint64_t(handler.n_polytopes()));

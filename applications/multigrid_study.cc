@@ -283,6 +283,16 @@ namespace Tessella
                  const std::string               &solver,
                  const AgglomerationHandler<dim> &handler)
       {
+        using Host   = HostBlockMatrix<double>;
+        using Device = DeviceBlockMatrix<double>;
+        const auto solve_with =
+          solver == "host multigrid" ? &Study::solve<Host, Host>
+          : solver == "host multigrid in float"
+            ? &Study::solve<Host, HostBlockMatrix<float>>
+          : solver == "device multigrid" ? &Study::solve<Device, Device>
+          : solver == "device multigrid in float"
+            ? &Study::solve<Device, DeviceBlockMatrix<float>>
+            : &Study::solve_by_trilinos;
         const bool trilinos = solver.find("multigrid") == std::string::npos;
         const std::vector<std::string> none(1, "");
         for (const auto &coarse_operator :
@@ -298,28 +308,7 @@ namespace Tessella
                     Result result;
                     try
                       {
-                        if (trilinos)
-                          solve_by_trilinos(setting, handler, result);
-                        else if (solver == "host multigrid")
-                          solve<HostBlockMatrix<double>,
-                                HostBlockMatrix<double>>(setting,
-                                                         handler,
-                                                         result);
-                        else if (solver == "host multigrid in float")
-                          solve<HostBlockMatrix<double>,
-                                HostBlockMatrix<float>>(setting,
-                                                        handler,
-                                                        result);
-                        else if (solver == "device multigrid")
-                          solve<DeviceBlockMatrix<double>,
-                                DeviceBlockMatrix<double>>(setting,
-                                                           handler,
-                                                           result);
-                        else
-                          solve<DeviceBlockMatrix<double>,
-                                DeviceBlockMatrix<float>>(setting,
-                                                          handler,
-                                                          result);
+                        (this->*solve_with)(setting, handler, result);
                       }
                     catch (const SolverControl::NoConvergence &)
                       {
@@ -353,9 +342,7 @@ namespace Tessella
              const AgglomerationHandler<dim> &handler,
              const Result                    &result)
       {
-        table.start_row();
-        table.add("level", std::uint64_t(level));
-        table.add("degree", std::uint64_t(degree));
+        table.start_row(level, degree);
         table.add("polytopes", std::uint64_t(handler.n_global_polytopes()));
         table.add("unknowns", std::uint64_t(handler.n_dofs()));
         std::string name = "p = " + std::to_string(degree);
@@ -577,27 +564,21 @@ namespace Tessella
         table.print(screen());
         const OutputInput &output = parameters.output;
         output.write_table(table);
-        if (output.write_svg)
-          {
-            PlotFlags flags;
-            flags.title   = output.name;
-            flags.x_label = "unknowns";
-            flags.y_label = "iterations";
-            write(iterations, "-iterations.svg", flags);
-            flags.y_label = "seconds from flat view to solution";
-            write(times, "-time.svg", flags);
-          }
+        PlotFlags flags;
+        flags.x_label = "unknowns";
+        flags.y_label = "iterations";
+        output.write_plot(list(iterations), "-iterations.svg", flags);
+        flags.y_label = "seconds from flat view to solution";
+        output.write_plot(list(times), "-time.svg", flags);
       }
 
-      void
-      write(const std::map<std::string, PlotCurve> &curves,
-            const std::string                      &suffix,
-            const PlotFlags                        &flags) const
+      static std::vector<PlotCurve>
+      list(const std::map<std::string, PlotCurve> &curves)
       {
-        std::vector<PlotCurve> list;
+        std::vector<PlotCurve> result;
         for (const auto &curve : curves)
-          list.push_back(curve.second);
-        write_plot_svg(list, parameters.output.file(suffix), flags);
+          result.push_back(curve.second);
+        return result;
       }
     };
   } // namespace Application

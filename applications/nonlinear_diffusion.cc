@@ -46,6 +46,7 @@
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/solver_study_parameters.h"
+#include "common/stage_times.h"
 #include "common/study_output.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
@@ -264,8 +265,7 @@ namespace Tessella
         Timer timer;
         if (is_newton)
           assembler.assemble_matrix(newton, jacobian);
-        assembly_time += timer.wall_time();
-        timer.restart();
+        assembly_time += lap(timer);
         update = 0.;
         try
           {
@@ -356,9 +356,7 @@ namespace Tessella
               const double       lambda,
               const double       order) const
       {
-        table.start_row();
-        table.add("level", std::uint64_t(row.level));
-        table.add("degree", std::uint64_t(row.degree));
+        table.start_row(row.level, row.degree);
         table.add("step", std::uint64_t(step));
         table.add("method", method);
         table.add_scientific("residual", relative);
@@ -381,11 +379,9 @@ namespace Tessella
       explicit NonlinearStudy(const Parameters &parameters)
         : parameters(parameters)
         , problem(parameters.equation.create<dim>())
-        , exact(parameters.equation.exact_solution<dim>())
-        , guess(parameters.equation.initial_guess<dim>())
         , table(dim,
                 parameters.discretisation.study_in_degree,
-                exact != nullptr)
+                problem.exact_solution != nullptr)
       {}
 
       void
@@ -401,16 +397,15 @@ namespace Tessella
         if (output.write_csv)
           write_file(output.file("-iterations.csv"),
                      [&](std::ostream &out) { steps.write_csv(out); });
-        write_tables(output, table, exact != nullptr);
+        write_tables(output, table, problem.exact_solution != nullptr);
       }
 
     private:
-      const Parameters                          &parameters;
-      const QuasilinearProblem<dim>              problem;
-      const std::shared_ptr<const Function<dim>> exact, guess;
-      StudyTable                                 table;
-      TextTable                                  steps;
-      bool                                       said_backend = false;
+      const Parameters             &parameters;
+      const QuasilinearProblem<dim> problem;
+      StudyTable                    table;
+      TextTable                     steps;
+      bool                          said_backend = false;
 
       void
       run_level(const unsigned int level)
@@ -420,16 +415,15 @@ namespace Tessella
         Timer           timer;
         const Mesh<dim> mesh      = parameters.mesh.create<dim>(level);
         row.n_cells               = mesh.triangulation->n_active_cells();
-        row.times[StudyRow::mesh] = timer.wall_time();
+        row.times[StudyRow::mesh] = lap(timer);
         // A condition for an id that the mesh does not have is a mistake.
         check_boundary_ids(*mesh.triangulation,
                            problem.neumann_ids,
                            "Boundary conditions/Neumann boundary ids has");
 
-        timer.restart();
         const std::vector<unsigned int> ids =
           parameters.agglomeration.create(mesh);
-        row.times[StudyRow::agglomeration] = timer.wall_time();
+        row.times[StudyRow::agglomeration] = lap(timer);
         parameters.output.print(
           "Level " + std::to_string(level) + ": " + mesh.description + " in " +
           AgglomerationInput::describe(
@@ -474,8 +468,10 @@ namespace Tessella
                                     handler,
                                     order >= 0 ? order
                                                : 2 * handler.max_degree());
-        if (guess != nullptr)
-          VectorTools::project(handler, *guess, solver.solution);
+        if (problem.initial_guess != nullptr)
+          VectorTools::project(handler,
+                               *problem.initial_guess,
+                               solver.solution);
         solver.solve(steps, row);
         if (!said_backend)
           print_execution(parameters.output,
@@ -489,7 +485,7 @@ namespace Tessella
         row.times[StudyRow::solve]     = solver.solver_time;
 
         timer.restart();
-        if (exact != nullptr)
+        if (problem.exact_solution != nullptr)
           {
             // The dG norm uses a(x, u) of the discrete solution.
             const DiscreteField<dim>   u(handler, solver.solution);
@@ -504,12 +500,11 @@ namespace Tessella
                          form,
                          solver.assembler.penalty(form),
                          solver.solution,
-                         *exact,
+                         *problem.exact_solution,
                          parameters.discretisation.extra_order));
           }
-        row.times[StudyRow::errors] = timer.wall_time();
+        row.times[StudyRow::errors] = lap(timer);
 
-        timer.restart();
         write_fields(parameters.output,
                      handler,
                      solver.solution,

@@ -690,9 +690,7 @@ namespace Tessella
               const std::uint64_t n_polytopes)
       {
         const RunHistory &history = run.history();
-        table.start_row();
-        table.add("level", level);
-        table.add("degree", degree);
+        table.start_row(level, degree);
         table.add("elements", run.elements);
         table.add("polytopes", n_polytopes);
         std::uint64_t n_unknowns = 0, n_iterations = 0;

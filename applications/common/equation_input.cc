@@ -14,14 +14,30 @@ namespace Tessella
     using namespace dealii;
 
     void
+    declare_constants(ParameterHandler &prm)
+    {
+      prm.declare_entry("Constants",
+                        "",
+                        Patterns::Anything(),
+                        "Names for numbers: k = 3, eps = 1e-2*k. pi and e are "
+                        "known.");
+    }
+
+    void
+    declare_source(ParameterHandler &prm)
+    {
+      prm.declare_entry("Source",
+                        "auto",
+                        Patterns::Anything(),
+                        "f; auto: what belongs to the exact solution, or zero "
+                        "without one.");
+    }
+
+    void
     EquationInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Equation");
-      prm.declare_entry(
-        "Constants",
-        "",
-        Patterns::Anything(),
-        "Names for numbers: k = 3, eps = 1e-2*k. pi and e are known.");
+      declare_constants(prm);
       prm.declare_entry(
         "Diffusion",
         "1",
@@ -35,11 +51,7 @@ namespace Tessella
                         "b: dim expressions separated by semicolons; empty: "
                         "none.");
       prm.declare_entry("Reaction", "0", Patterns::Anything(), "c.");
-      prm.declare_entry("Source",
-                        "auto",
-                        Patterns::Anything(),
-                        "f; auto: what belongs to the exact solution, or zero "
-                        "without one.");
+      declare_source(prm);
       cell_values.declare_parameters(prm);
       prm.declare_entry(
         "Exact solution",
@@ -473,7 +485,6 @@ namespace Tessella
     EquationInput::create() const
     {
       Problem<dim> problem;
-      problem.has_diffusion = !diffusion.empty() || cell_values.has_diffusion();
       problem.has_advection = !advection.empty();
       if (!exact.empty())
         problem.exact_solution = expression_function<dim>(exact);

@@ -36,11 +36,18 @@ namespace Tessella
       std::shared_ptr<const dealii::TensorFunction<2, dim>> diffusion_tensor;
       /// Boundary ids for which conditions are given.
       std::set<dealii::types::boundary_id> boundary_ids;
-      bool                                 has_diffusion = false;
       bool                                 has_advection = false;
       /// Whether the matrix is symmetric; set by StudyParameters.
       bool symmetric = false;
     };
+
+    /// Declares the parameter "Constants" in the present section.
+    void
+    declare_constants(dealii::ParameterHandler &prm);
+
+    /// Declares the parameter "Source" in the present section.
+    void
+    declare_source(dealii::ParameterHandler &prm);
 
     /// Parses "0: x; default: y" as pairs; the key -1 stands for default. @p
     /// name is the name of the parameter, for messages.

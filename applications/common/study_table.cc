@@ -3,6 +3,8 @@
 
 #include <deal.II/base/exceptions.h>
 
+#include <tessella/base/on_all_processes.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -381,6 +383,24 @@ namespace Tessella
     OutputInput::print_written(const std::string &ending) const
     {
       print("Wrote " + file(ending) + ".");
+    }
+
+    void
+    OutputInput::write_plot(const std::vector<PlotCurve> &curves,
+                            const std::string            &ending,
+                            PlotFlags                     flags,
+                            const bool                    announce) const
+    {
+      if (!write_svg)
+        return;
+      flags.title               = name;
+      const std::string plotted = file(ending);
+      on_all_processes(MPI_COMM_WORLD, [&]() {
+        if (is_first_process())
+          write_plot_svg(curves, plotted, flags);
+      });
+      if (announce)
+        print_written(ending);
     }
 
     void

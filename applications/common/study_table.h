@@ -139,6 +139,14 @@ namespace Tessella
         if (write_csv)
           write(".csv", [&](std::ostream &out) { table.write_csv(out); });
       }
+      /// Plots curves in the file with suffix @p ending, if the section asks
+      /// for drawings. The title is the name of the files. If @p announce, also
+      /// prints the name. Collective.
+      void
+      write_plot(const std::vector<PlotCurve> &curves,
+                 const std::string            &ending,
+                 PlotFlags                     flags,
+                 const bool                    announce = false) const;
       /// Says that the file with suffix @p ending was written.
       void
       print_written(const std::string &ending) const;

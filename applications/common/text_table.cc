@@ -21,6 +21,14 @@ namespace Tessella
     }
 
     void
+    TextTable::start_row(const std::uint64_t level, const std::uint64_t degree)
+    {
+      start_row();
+      add("level", level);
+      add("degree", degree);
+    }
+
+    void
     TextTable::add(const std::string &column, const std::string &value)
     {
       Assert(!rows.empty(), dealii::ExcInternalError());

@@ -20,6 +20,9 @@ namespace Tessella
     public:
       void
       start_row();
+      /// Starts a row with the columns "level" and "degree".
+      void
+      start_row(const std::uint64_t level, const std::uint64_t degree);
 
       /// Sets a column of the last row.
       void

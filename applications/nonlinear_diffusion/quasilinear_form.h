@@ -79,6 +79,10 @@ namespace Tessella
       /// function may be null.
       std::shared_ptr<const dealii::Function<dim>> neumann, neumann_flux;
       std::set<dealii::types::boundary_id>         neumann_ids;
+      /// Null if not given. Without an initial guess, iterations begin with
+      /// zero.
+      std::shared_ptr<const dealii::Function<dim>> exact_solution,
+        initial_guess;
     };
 
     /**

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "../common/derived_function.h"
-#include "../common/mesh_input.h"
+#include "../common/equation_input.h"
 #include "../common/program.h"
 
 namespace Tessella
@@ -18,11 +18,7 @@ namespace Tessella
     QuasilinearInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Equation");
-      prm.declare_entry("Constants",
-                        "",
-                        Patterns::Anything(),
-                        "Names for numbers: k = 3, eps = 1e-2*k. pi and e are "
-                        "known.");
+      declare_constants(prm);
       prm.declare_entry("Diffusion",
                         "1 + u^2",
                         Patterns::Anything(),
@@ -34,11 +30,7 @@ namespace Tessella
                         "u, if known: errors are measured against it, and "
                         "source and boundary data follow from it unless they "
                         "are given.");
-      prm.declare_entry("Source",
-                        "auto",
-                        Patterns::Anything(),
-                        "f; auto: what belongs to the exact solution, or zero "
-                        "without one.");
+      declare_source(prm);
       prm.declare_entry("Initial guess",
                         "0",
                         Patterns::Anything(),
@@ -292,6 +284,8 @@ namespace Tessella
       problem.source      = function<dim>(source);
       problem.dirichlet = function<dim>(dirichlet.empty() ? exact : dirichlet);
       problem.neumann   = function<dim>(neumann);
+      problem.exact_solution = function<dim>(exact);
+      problem.initial_guess  = function<dim>(guess);
       if (!exact.empty())
         {
           const ExactData<dim> data(problem.diffusion, exact[0]);
@@ -309,35 +303,9 @@ namespace Tessella
 
 
 
-    template <int dim>
-    std::shared_ptr<const Function<dim>>
-    QuasilinearInput::exact_solution() const
-    {
-      return function<dim>(exact);
-    }
-
-
-
-    template <int dim>
-    std::shared_ptr<const Function<dim>>
-    QuasilinearInput::initial_guess() const
-    {
-      return function<dim>(guess);
-    }
-
-
-
     template QuasilinearProblem<2>
     QuasilinearInput::create() const;
     template QuasilinearProblem<3>
     QuasilinearInput::create() const;
-    template std::shared_ptr<const Function<2>>
-    QuasilinearInput::exact_solution() const;
-    template std::shared_ptr<const Function<3>>
-    QuasilinearInput::exact_solution() const;
-    template std::shared_ptr<const Function<2>>
-    QuasilinearInput::initial_guess() const;
-    template std::shared_ptr<const Function<3>>
-    QuasilinearInput::initial_guess() const;
   } // namespace Application
 } // namespace Tessella

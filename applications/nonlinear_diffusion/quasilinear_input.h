@@ -52,16 +52,6 @@ namespace Tessella
       QuasilinearProblem<dim>
       create() const;
 
-      /// Null if no exact solution was given.
-      template <int dim>
-      std::shared_ptr<const dealii::Function<dim>>
-      exact_solution() const;
-
-      /// Null if the initial guess is zero.
-      template <int dim>
-      std::shared_ptr<const dealii::Function<dim>>
-      initial_guess() const;
-
       IterationParameters iteration;
 
     private:
