@@ -231,7 +231,6 @@ namespace Tessella
       const OutputInput     &output;
       const AdaptationInput &adaptation;
       Problem<dim>           problem;
-      bool                   said_backend = false;
       TextTable              table;
       std::vector<PlotCurve> curves;
 
@@ -433,11 +432,10 @@ namespace Tessella
         VectorType                     rhs;
         assembler.reinit(matrix, rhs);
         assembler.assemble(problem.form, matrix, rhs);
-        if (!said_backend)
+        if (table.empty())
           print_execution(output,
                           assembler.report(),
                           parameters.solver.description());
-        said_backend = true;
         check_solvability(handler, matrix);
         const MatrixSource<dim> source = {problem.form, data};
         const double            norm   = rhs.l2_norm();
@@ -624,13 +622,7 @@ namespace Tessella
         output.write_plot(curves, "-convergence.svg", flags, true);
       }
     };
+
+    MainFunction *const main_function = run_study<Study, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<Study, Parameters>(argc, argv, info);
-}

@@ -135,7 +135,6 @@ namespace Tessella
       const DiscretisationInput       &discretisation;
       const std::unique_ptr<Form<dim>> form;
       StudyTable                       table;
-      bool                             said_backend = false;
 
       void
       run_level(const unsigned int level)
@@ -175,11 +174,10 @@ namespace Tessella
         row.times[StudyRow::structure] = lap(timer);
         assembler.assemble(*form, matrix, rhs);
         row.times[StudyRow::assembly] = lap(timer);
-        if (!said_backend)
+        if (table.empty())
           parameters.output.print_machine(
             "Backend " + name(assembler.report().backend) +
             "; coefficients: " + assembler.report().coefficients + ".");
-        said_backend = true;
 
         timer.restart();
         solution.reinit(rhs);
@@ -205,13 +203,7 @@ namespace Tessella
         parameters.output.print("  " + table.describe(row));
       }
     };
+
+    MainFunction *const main_function = run_study<Study, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<Study, Parameters>(argc, argv, info);
-}

@@ -88,7 +88,6 @@ namespace Tessella
       const Parameters &parameters;
       Problem<dim>      problem;
       StudyTable        table;
-      bool              said_backend = false;
 
       void
       run_level(const unsigned int level)
@@ -150,11 +149,10 @@ namespace Tessella
 
         assembler.assemble(problem.form, matrix, rhs);
         row.times[StudyRow::assembly] = lap(timer);
-        if (!said_backend)
+        if (table.empty())
           print_execution(parameters.output,
                           assembler.report(),
                           parameters.solver.description());
-        said_backend = true;
 
         timer.restart();
         solution.reinit(rhs);
@@ -191,13 +189,7 @@ namespace Tessella
         parameters.output.print("  " + table.describe(row));
       }
     };
+
+    MainFunction *const main_function = run_study<ConvergenceStudy, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<ConvergenceStudy, Parameters>(argc, argv, info);
-}

@@ -661,13 +661,7 @@ namespace Tessella
                      : std::nan(""));
       }
     };
+
+    MainFunction *const main_function = run_study<HDGStudy, HDGParameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<HDGStudy, HDGParameters>(argc, argv, info);
-}

@@ -622,13 +622,7 @@ namespace Tessella
                                      std::to_string(degree) + "-solution.vtu"));
       }
     };
+
+    MainFunction *const main_function = run_study<LinearElasticity, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<LinearElasticity, Parameters>(argc, argv, info);
-}

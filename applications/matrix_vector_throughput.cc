@@ -222,13 +222,7 @@ namespace Tessella
         parameters.output.write_table(table);
       }
     };
+
+    MainFunction *const main_function = run_study<Throughput, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<Throughput, Parameters>(argc, argv, info);
-}

@@ -581,13 +581,7 @@ namespace Tessella
         return result;
       }
     };
+
+    MainFunction *const main_function = run_study<Study, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<Study, Parameters>(argc, argv, info);
-}

@@ -235,15 +235,14 @@ namespace Tessella
               continue;
             values.reinit(polytope);
             values.get_function_values(solution, u);
-            std::ostringstream where;
-            for (int d = 0; d < dim; ++d)
-              where << (d > 0 ? ", " : "") << values.quadrature_point(0)[d];
+            const Point<dim>  where     = values.quadrature_point(0);
             const Expression &diffusion = problem.diffusion.text();
             AssertThrow(false,
                         ExcMessage(
                           diffusion.name() + " = " + diffusion.text() +
-                          " is zero at the point (" + where.str() +
-                          "), where u is " + short_text(u[0]) +
+                          " is zero at the point (" +
+                          point_text(&where[0], dim) + "), where u is " +
+                          short_text(u[0]) +
                           ", and all around it, where the equation then does "
                           "not determine u. Change the expression, or begin "
                           "with another Equation/Initial guess."));
@@ -405,7 +404,6 @@ namespace Tessella
       const QuasilinearProblem<dim> problem;
       StudyTable                    table;
       TextTable                     steps;
-      bool                          said_backend = false;
 
       void
       run_level(const unsigned int level)
@@ -473,11 +471,10 @@ namespace Tessella
                                *problem.initial_guess,
                                solver.solution);
         solver.solve(steps, row);
-        if (!said_backend)
+        if (table.empty())
           print_execution(parameters.output,
                           solver.assembler.report(),
                           parameters.solver.description());
-        said_backend                   = true;
         row.n_nonzero                  = solver.matrix.n_nonzero_elements();
         row.n_iterations               = solver.n_steps;
         row.times[StudyRow::structure] = solver.structure_time;
@@ -517,13 +514,7 @@ namespace Tessella
         parameters.output.print("  " + table.describe(row));
       }
     };
+
+    MainFunction *const main_function = run_study<NonlinearStudy, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<NonlinearStudy, Parameters>(argc, argv, info);
-}

@@ -375,13 +375,7 @@ namespace Tessella
       std::unique_ptr<AgglomerationHandler<dim>> coercivity_handler,
         accuracy_handler;
     };
+
+    MainFunction *const main_function = run_study<Study, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<Study, Parameters>(argc, argv, info);
-}

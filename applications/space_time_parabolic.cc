@@ -94,28 +94,22 @@ namespace Tessella
       };
     };
 
-    StageTimes
-    create_stage_times()
-    {
-      return StageTimes({"other",
-                         "start",
-                         "mesh",
-                         "agglomeration",
-                         "set-up",
-                         "assembly",
-                         "solver",
-                         "jumps",
-                         "errors",
-                         "output",
-                         "states"});
-    }
-
 
 
     struct Parameters : SolverStudyParameters<ParabolicEquation>
     {
       TimeInput  time;
-      StageTimes times = create_stage_times();
+      StageTimes times = StageTimes({"other",
+                                     "start",
+                                     "mesh",
+                                     "agglomeration",
+                                     "set-up",
+                                     "assembly",
+                                     "solver",
+                                     "jumps",
+                                     "errors",
+                                     "output",
+                                     "states"});
 
       void
       declare(ParameterHandler &prm)
@@ -316,18 +310,14 @@ namespace Tessella
             {
               const Point<dim> center = handler.bounding_box(k).center();
               double           x[dim + 1];
-              std::string      where;
               for (unsigned int d = 0; d < dim; ++d)
-                {
-                  x[d] = center[d];
-                  where += (d > 0 ? ", " : "") + short_text(x[d]);
-                }
+                x[d] = center[d];
               x[dim]              = state.time;
               const double value  = input.intervals[0].value(x);
               const double number = std::round(value);
               AssertThrow(number >= 1. && number <= 1000.,
                           ExcMessage("Time/Intervals is " + short_text(value) +
-                                     " at (" + where +
+                                     " at (" + point_text(x, dim) +
                                      ") for t = " + short_text(state.time) +
                                      ": it must be between 1 and 1000."));
               result.push_back(static_cast<unsigned int>(number));
@@ -741,13 +731,7 @@ namespace Tessella
         errors_before[run.elements] = errors;
       }
     };
+
+    MainFunction *const main_function = run_study<Study, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<Study, Parameters>(argc, argv, info);
-}

@@ -143,9 +143,7 @@ namespace Tessella
             std::string        word;
             while (words >> word)
               {
-                AssertThrow(word.size() < 10 &&
-                              word.find_first_not_of("0123456789") ==
-                                std::string::npos,
+                AssertThrow(is_index(word),
                             ExcMessage("The entry '" + word + "' in line " +
                                        std::to_string(n_lines) + " of '" +
                                        file_name +
@@ -157,13 +155,6 @@ namespace Tessella
         return ids;
       }
     } // namespace
-
-    template <int dim>
-    std::vector<unsigned int>
-    AgglomerationInput::create(const Mesh<dim> &mesh) const
-    {
-      return strategy(mesh)(*mesh.triangulation);
-    }
 
     bool
     AgglomerationInput::suits_p4est(const bool refined_locally) const
@@ -286,9 +277,5 @@ namespace Tessella
     AgglomerationInput::strategy(const Mesh<2> &) const;
     template Agglomeration::Strategy<3>
     AgglomerationInput::strategy(const Mesh<3> &) const;
-    template std::vector<unsigned int>
-    AgglomerationInput::create(const Mesh<2> &) const;
-    template std::vector<unsigned int>
-    AgglomerationInput::create(const Mesh<3> &) const;
   } // namespace Application
 } // namespace Tessella

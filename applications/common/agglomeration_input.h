@@ -33,7 +33,10 @@ namespace Tessella
       /// Polytope id of every active cell of @p mesh.
       template <int dim>
       std::vector<unsigned int>
-      create(const Mesh<dim> &mesh) const;
+      create(const Mesh<dim> &mesh) const
+      {
+        return strategy(mesh)(*mesh.triangulation);
+      }
 
       /// Whether the polytopes of a p4est mesh are the same for any number of
       /// processes, provided that all descendants of a cell that are

@@ -100,9 +100,7 @@ namespace Tessella
             split(entry.substr(0, std::min(colon, entry.size())), ',').empty()
               ? ""
               : split(entry.substr(0, colon), ',')[0];
-          const bool number =
-            !key.empty() && key.size() < 10 &&
-            key.find_first_not_of("0123456789") == std::string::npos;
+          const bool number = is_index(key);
           AssertThrow(colon != std::string::npos &&
                         (number || key == "default"),
                       ExcMessage("The entry '" + entry + "' of " + name +
@@ -606,33 +604,9 @@ namespace Tessella
         }
     }
 
-    bool
-    EquationInput::has_cell_values() const
-    {
-      return cell_values.has_values_per_cell();
-    }
-
-    template <int dim>
-    void
-    EquationInput::set_cell_values(
-      Problem<dim>                    &problem,
-      const Mesh<dim>                 &mesh,
-      const AgglomerationHandler<dim> &handler) const
-    {
-      cell_values.set_values(problem.form, mesh, handler);
-    }
-
     template Problem<2>
     EquationInput::create() const;
     template Problem<3>
     EquationInput::create() const;
-    template void
-    EquationInput::set_cell_values(Problem<2> &,
-                                   const Mesh<2> &,
-                                   const AgglomerationHandler<2> &) const;
-    template void
-    EquationInput::set_cell_values(Problem<3> &,
-                                   const Mesh<3> &,
-                                   const AgglomerationHandler<3> &) const;
   } // namespace Application
 } // namespace Tessella

@@ -95,12 +95,18 @@ namespace Tessella
       void
       set_cell_values(Problem<dim>                    &problem,
                       const Mesh<dim>                 &mesh,
-                      const AgglomerationHandler<dim> &handler) const;
+                      const AgglomerationHandler<dim> &handler) const
+      {
+        cell_values.set_values(problem.form, mesh, handler);
+      }
 
       /// Whether a file sets values per cell, which are identified by the index
       /// of a cell in the whole mesh.
       bool
-      has_cell_values() const;
+      has_cell_values() const
+      {
+        return cell_values.has_values_per_cell();
+      }
 
     private:
       CellValuesInput cell_values;

@@ -26,7 +26,7 @@ namespace Tessella
                    double *const      before)
       {
         const double *const last  = before + batch_size;
-        const auto          apply = [&](const auto &function) {
+        const auto          apply = [=](const auto &function) {
           for (unsigned int q = 0; q < m; ++q)
             before[q] = function(before[q], last[q]);
         };
@@ -78,24 +78,6 @@ namespace Tessella
       program                = compiled.instructions;
       stack_size             = compiled.stack_size;
       constant               = !compiled.uses_variable;
-    }
-
-    bool
-    Expression::is_constant() const
-    {
-      return constant;
-    }
-
-    const std::string &
-    Expression::name() const
-    {
-      return present_name;
-    }
-
-    const std::string &
-    Expression::text() const
-    {
-      return present_text;
     }
 
     double

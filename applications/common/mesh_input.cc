@@ -179,24 +179,6 @@ namespace Tessella
         levels = n_meshes;
     }
 
-    unsigned int
-    MeshInput::dimension() const
-    {
-      return present_dimension;
-    }
-
-    unsigned int
-    MeshInput::n_levels() const
-    {
-      return levels;
-    }
-
-    const std::string &
-    MeshInput::distribution() const
-    {
-      return present_distribution;
-    }
-
     bool
     MeshInput::suits_p4est() const
     {
@@ -204,12 +186,6 @@ namespace Tessella
              generator.find("simplices") == std::string::npos &&
              generator.find("simplex") == std::string::npos &&
              distortion == 0. && (local_steps == 0 || random_fraction == 1.);
-    }
-
-    bool
-    MeshInput::refines_locally() const
-    {
-      return local_steps > 0;
     }
 
     bool
@@ -259,48 +235,6 @@ namespace Tessella
             cell->set_material_id(
               rounded_id(expression, expression.value(&center[0])));
           }
-      }
-
-      template <int dim>
-      void
-      set_periodicity(const std::string  &periodic,
-                      Triangulation<dim> &triangulation)
-      {
-        std::vector<GridTools::PeriodicFacePair<
-          typename Triangulation<dim>::cell_iterator>>
-          pairs;
-        for (const std::string &entry : split(periodic, ','))
-          {
-            unsigned int       id[2];
-            char               dash = 0, axis = 0;
-            std::istringstream stream(entry);
-            stream >> id[0] >> dash >> id[1] >> axis;
-            AssertThrow(stream && dash == '-' && axis >= 'x' &&
-                          axis < 'x' + dim && stream.rdbuf()->in_avail() == 0,
-                        ExcMessage("The entry '" + entry +
-                                   "' of Mesh/Periodic boundaries is not of "
-                                   "the form '0-1 x'."));
-            const auto before = pairs.size();
-            try
-              {
-                GridTools::collect_periodic_faces(
-                  triangulation, id[0], id[1], axis - 'x', pairs);
-              }
-            catch (const std::exception &exception)
-              {
-                AssertThrow(false,
-                            ExcMessage("The boundaries of '" + entry +
-                                       "' in Mesh/Periodic boundaries do not "
-                                       "match face by face: " +
-                                       error_message(exception)));
-              }
-            AssertThrow(pairs.size() > before,
-                        ExcMessage("The boundaries of '" + entry +
-                                   "' in Mesh/Periodic boundaries have no "
-                                   "faces: the mesh has no such boundary "
-                                   "ids."));
-          }
-        triangulation.add_periodicity(pairs);
       }
 
       // Lower bound for the number of cells that a generator creates; one if it
@@ -440,8 +374,43 @@ namespace Tessella
     void
     MeshInput::set_periodic_boundaries(Triangulation<dim> &triangulation) const
     {
-      if (!periodic.empty())
-        set_periodicity(periodic, triangulation);
+      if (periodic.empty())
+        return;
+      std::vector<
+        GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
+        pairs;
+      for (const std::string &entry : split(periodic, ','))
+        {
+          unsigned int       id[2];
+          char               dash = 0, axis = 0;
+          std::istringstream stream(entry);
+          stream >> id[0] >> dash >> id[1] >> axis;
+          AssertThrow(stream && dash == '-' && axis >= 'x' &&
+                        axis < 'x' + dim && stream.rdbuf()->in_avail() == 0,
+                      ExcMessage("The entry '" + entry +
+                                 "' of Mesh/Periodic boundaries is not of "
+                                 "the form '0-1 x'."));
+          const auto before = pairs.size();
+          try
+            {
+              GridTools::collect_periodic_faces(
+                triangulation, id[0], id[1], axis - 'x', pairs);
+            }
+          catch (const std::exception &exception)
+            {
+              AssertThrow(false,
+                          ExcMessage("The boundaries of '" + entry +
+                                     "' in Mesh/Periodic boundaries do not "
+                                     "match face by face: " +
+                                     error_message(exception)));
+            }
+          AssertThrow(pairs.size() > before,
+                      ExcMessage("The boundaries of '" + entry +
+                                 "' in Mesh/Periodic boundaries have no "
+                                 "faces: the mesh has no such boundary "
+                                 "ids."));
+        }
+      triangulation.add_periodicity(pairs);
     }
 
     template <int dim>

@@ -59,10 +59,16 @@ namespace Tessella
                        const std::string        &parameter_file);
 
       unsigned int
-      dimension() const;
+      dimension() const
+      {
+        return present_dimension;
+      }
       /// Number of meshes.
       unsigned int
-      n_levels() const;
+      n_levels() const
+      {
+        return levels;
+      }
       /// Creates mesh number @p level. Every failure of a reader is reported in
       /// one sentence that names the file.
       template <int dim>
@@ -82,13 +88,19 @@ namespace Tessella
 
       /// Value of the parameter Mesh/Distribution.
       const std::string &
-      distribution() const;
+      distribution() const
+      {
+        return present_distribution;
+      }
       /// Whether the cells are quadrilaterals or hexahedra of a generator and
       /// nothing about them depends on the order of all cells.
       bool
       suits_p4est() const;
       bool
-      refines_locally() const;
+      refines_locally() const
+      {
+        return local_steps > 0;
+      }
       /// Whether the mesh has curved cells, periodic boundaries or moved
       /// vertices of refined cells, which deal.II's fully distributed meshes do
       /// not copy from serial ones.

@@ -74,6 +74,12 @@ namespace Tessella
         });
     }
 
+    /// The function main() of a program calls @p main_function with @p info;
+    /// both are defined in the file of the program.
+    using MainFunction = int(int argc, char **argv, const ProgramInfo &info);
+    extern MainFunction *const main_function;
+    extern const ProgramInfo   info;
+
     /// Runs @p work and, if it throws, puts the name of the parameter concerned
     /// in front of the message.
     void
@@ -90,6 +96,14 @@ namespace Tessella
     /// Text of a number for messages: six digits, no trailing zeros.
     std::string
     short_text(const double number);
+
+    /// Text of the coordinates of a point, such as "0.5, 1".
+    std::string
+    point_text(const double *x, const int dim);
+
+    /// Whether a text consists of one to nine digits.
+    bool
+    is_index(const std::string &text);
 
     /// Text of a number in scientific notation.
     std::string

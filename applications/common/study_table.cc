@@ -52,12 +52,6 @@ namespace Tessella
       , with_errors(with_errors)
     {}
 
-    void
-    StudyTable::add(const StudyRow &row)
-    {
-      rows.push_back(row);
-    }
-
     std::string
     StudyTable::describe(const StudyRow &row) const
     {
@@ -98,9 +92,9 @@ namespace Tessella
     }
 
     double
-    StudyTable::rate(const Group         &group,
-                     const unsigned int   row,
-                     const StudyRow::Norm norm) const
+    StudyTable::rate(const Group       &group,
+                     const unsigned int row,
+                     const unsigned int norm) const
     {
       if (row == 0)
         return std::numeric_limits<double>::quiet_NaN();
@@ -169,8 +163,7 @@ namespace Tessella
                 for (unsigned int n = 0; n < StudyRow::n_norms; ++n)
                   {
                     line.push_back(scientific_text(row.error[n], 3));
-                    line.push_back(
-                      fixed(rate(group, i, static_cast<StudyRow::Norm>(n)), 2));
+                    line.push_back(fixed(rate(group, i, n), 2));
                   }
               cells.push_back(line);
             }
@@ -217,8 +210,7 @@ namespace Tessella
             if (with_errors)
               for (unsigned int n = 0; n < StudyRow::n_norms; ++n)
                 {
-                  const double r =
-                    rate(group, i, static_cast<StudyRow::Norm>(n));
+                  const double r = rate(group, i, n);
                   out << ',' << scientific_text(row.error[n], 8) << ','
                       << (std::isfinite(r) ? fixed(r, 4) : "");
                 }
@@ -257,8 +249,7 @@ namespace Tessella
                   {
                     const std::string number = scientific_text(row.error[n], 3);
                     const auto        e      = number.find('e');
-                    const double      r =
-                      rate(group, i, static_cast<StudyRow::Norm>(n));
+                    const double      r      = rate(group, i, n);
                     out << " & $" << number.substr(0, e) << " \\cdot 10^{"
                         << std::stoi(number.substr(e + 1)) << "}$ & "
                         << (std::isfinite(r) ? fixed(r, 2) : "--");

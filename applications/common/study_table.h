@@ -58,7 +58,16 @@ namespace Tessella
       StudyTable(const int dim, const bool in_degree, const bool with_errors);
 
       void
-      add(const StudyRow &row);
+      add(const StudyRow &row)
+      {
+        rows.push_back(row);
+      }
+
+      bool
+      empty() const
+      {
+        return rows.empty();
+      }
 
       /// Returns one line about @p row.
       std::string
@@ -88,9 +97,9 @@ namespace Tessella
       /// Convergence order with respect to n_dofs^(-1/dim), or the factor by
       /// which the error decreases; nan in the first row.
       double
-      rate(const Group         &group,
-           const unsigned int   row,
-           const StudyRow::Norm norm) const;
+      rate(const Group       &group,
+           const unsigned int row,
+           const unsigned int norm) const;
 
       int                   dim;
       bool                  in_degree, with_errors;

@@ -15,12 +15,6 @@ namespace Tessella
   namespace Application
   {
     void
-    TextTable::start_row()
-    {
-      rows.emplace_back();
-    }
-
-    void
     TextTable::start_row(const std::uint64_t level, const std::uint64_t degree)
     {
       start_row();
@@ -74,12 +68,6 @@ namespace Tessella
     TextTable::add_scientific(const std::string &column, const double value)
     {
       add(column, std::isfinite(value) ? scientific_text(value) : "");
-    }
-
-    bool
-    TextTable::empty() const
-    {
-      return rows.empty();
     }
 
     void

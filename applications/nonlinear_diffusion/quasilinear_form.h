@@ -63,7 +63,10 @@ namespace Tessella
                       const double  u) const;
 
       const Expression &
-      text() const;
+      text() const
+      {
+        return expression;
+      }
 
     private:
       Expression expression;
@@ -109,11 +112,17 @@ namespace Tessella
                       const unsigned int             coefficient_order);
 
       void
-      prepare() const override;
+      prepare() const override
+      {
+        u.prepare();
+      }
       std::shared_ptr<const DeviceCoefficients<dim>>
       device_coefficients() const override;
       std::string
-      why_not_on_device() const override;
+      why_not_on_device() const override
+      {
+        return reason;
+      }
       /// Creates the functor that device_coefficients() compiles. Returns
       /// false, and sets why_not_on_device(), if a function of the problem has
       /// no device code.
@@ -125,7 +134,10 @@ namespace Tessella
       FacetStructure
       facet_structure() const override;
       unsigned int
-      coefficient_order() const override;
+      coefficient_order() const override
+      {
+        return order;
+      }
       /// Sets the diffusion to one, so that the penalty depends only on the
       /// geometry.
       void

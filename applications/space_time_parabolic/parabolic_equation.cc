@@ -378,14 +378,6 @@ namespace Tessella
 
 
 
-    const CellValuesInput &
-    ParabolicEquation::cell_values() const
-    {
-      return present_cell_values;
-    }
-
-
-
     template <int dim>
     ParabolicProblem<dim>
     ParabolicEquation::create(const double first_time) const
