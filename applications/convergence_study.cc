@@ -4,8 +4,6 @@
 // under refinement? A study is defined by its parameter file alone; see
 // parameter_files/.
 
-#include <deal.II/base/exceptions.h>
-#include <deal.II/base/multithread_info.h>
 #include <deal.II/base/timer.h>
 
 #include <deal.II/lac/trilinos_sparse_matrix.h>
@@ -15,13 +13,9 @@
 #include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/vector_tools.h>
 
-#include <cmath>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "common/distributed_mesh.h"
-#include "common/linear_solver.h"
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/solver_study_parameters.h"

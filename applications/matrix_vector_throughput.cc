@@ -5,9 +5,7 @@
 // compares the times of vmult() and Tvmult() with the bandwidth of the device
 // memory.
 
-#include <deal.II/base/multithread_info.h>
 #include <deal.II/base/timer.h>
-#include <deal.II/base/utilities.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/information.h>

@@ -22,7 +22,6 @@
 #include <tessella/multigrid/multigrid.h>
 
 #include <cmath>
-#include <iostream>
 #include <map>
 #include <string>
 #include <vector>

@@ -42,7 +42,6 @@
 #include <string>
 #include <vector>
 
-#include "common/linear_solver.h"
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/solver_study_parameters.h"

@@ -4,11 +4,8 @@
 // does a larger value cost? The default in tessella/grid/penalty.h is chosen
 // from its results.
 
-#include <deal.II/base/exceptions.h>
-#include <deal.II/base/function_lib.h>
 #include <deal.II/base/numbers.h>
 #include <deal.II/base/parameter_handler.h>
-#include <deal.II/base/utilities.h>
 
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>

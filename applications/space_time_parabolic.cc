@@ -23,14 +23,12 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/distributed_mesh.h"
-#include "common/linear_solver.h"
 #include "common/program.h"
 #include "common/solver_study_parameters.h"
 #include "common/stage_times.h"

@@ -546,21 +546,23 @@ namespace Tessella
             form.set_advection(problem.advection =
                                  expression_function<dim>(advection));
         }
+      // Calls a function with the number or the function of an expression.
+      const auto set = [](const std::vector<Expression>        &coefficient,
+                          std::shared_ptr<const Function<dim>> &function,
+                          const auto                           &set_value) {
+        if (is_constant(coefficient))
+          set_value(coefficient[0].value(nullptr));
+        else
+          set_value(function = expression_function<dim>(coefficient));
+      };
       if (!reaction.empty())
-        {
-          if (is_constant(reaction))
-            form.set_reaction(reaction[0].value(nullptr));
-          else
-            form.set_reaction(problem.reaction =
-                                expression_function<dim>(reaction));
-        }
+        set(reaction, problem.reaction, [&](const auto &value) {
+          form.set_reaction(value);
+        });
       if (!source.empty())
-        {
-          if (is_constant(source))
-            form.set_source(source[0].value(nullptr));
-          else
-            form.set_source(problem.source = expression_function<dim>(source));
-        }
+        set(source, problem.source, [&](const auto &value) {
+          form.set_source(value);
+        });
       else if (!exact.empty())
         {
           problem.source = source_of_solution(

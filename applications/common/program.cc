@@ -13,12 +13,10 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
-#include <new>
 #include <pthread.h>
 #include <sstream>
 #include <system_error>

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include "quasilinear_input.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "../common/derived_function.h"
 #include "../common/equation_input.h"
 #include "../common/program.h"

@@ -2,10 +2,8 @@
 #ifndef tessella_applications_quasilinear_input_h
 #define tessella_applications_quasilinear_input_h
 
-#include <deal.II/base/function.h>
 #include <deal.II/base/parameter_handler.h>
 
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
