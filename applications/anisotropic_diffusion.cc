@@ -147,7 +147,8 @@ namespace Tessella
         row.times[StudyRow::mesh] = lap(timer);
         AgglomerationHandler<dim> handler(*mesh.triangulation,
                                           mesh.mapping.get());
-        handler.agglomerate(parameters.agglomeration.strategy(mesh));
+        handler.agglomerate(
+          Agglomeration::by_id<dim>(parameters.agglomeration.create(mesh)));
         row.n_polytopes                    = handler.n_polytopes();
         row.times[StudyRow::agglomeration] = lap(timer);
         for (const unsigned int degree : discretisation.degrees)

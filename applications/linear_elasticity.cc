@@ -273,7 +273,8 @@ namespace Tessella
                                    ", which no face of the mesh has.");
                 AgglomerationHandler<dim> handler(*mesh.triangulation,
                                                   mesh.mapping.get());
-                handler.agglomerate(parameters.agglomeration.strategy(mesh));
+                handler.agglomerate(Agglomeration::by_id<dim>(
+                  parameters.agglomeration.create(mesh)));
                 handler.distribute_dofs(
                   FESystem<dim>(FE_BoundingBoxLegendre<dim>(degree), dim));
 

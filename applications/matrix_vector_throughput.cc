@@ -131,7 +131,8 @@ namespace Tessella
         const Mesh<dim>           mesh = parameters.mesh.create<dim>(level);
         AgglomerationHandler<dim> handler(*mesh.triangulation,
                                           mesh.mapping.get());
-        handler.agglomerate(parameters.agglomeration.strategy(mesh));
+        handler.agglomerate(
+          Agglomeration::by_id<dim>(parameters.agglomeration.create(mesh)));
         parameters.equation.set_cell_values(problem, mesh, handler);
         for (const unsigned int degree : parameters.degrees[level])
           {
