@@ -168,13 +168,14 @@ namespace Tessella
                                         parameters.discretisation.extra_order));
         row.times[StudyRow::errors] = lap(timer);
 
-        write_fields(parameters.output,
-                     handler,
-                     solution,
-                     row,
-                     parameters.mesh.n_levels(),
-                     draw_polytopes,
-                     parameters.discretisation.is_hp());
+        if (parameters.output.fields_of_level(row.level,
+                                              parameters.mesh.n_levels()))
+          write_fields(parameters.output,
+                       handler,
+                       solution,
+                       files_of_row(row,
+                                    draw_polytopes,
+                                    parameters.discretisation.is_hp()));
         row.times[StudyRow::output] = lap(timer);
         for (double &time : row.times)
           time = Utilities::MPI::max(time, MPI_COMM_WORLD);

@@ -501,13 +501,14 @@ namespace Tessella
           }
         row.times[StudyRow::errors] = lap(timer);
 
-        write_fields(parameters.output,
-                     handler,
-                     solver.solution,
-                     row,
-                     parameters.mesh.n_levels(),
-                     draw_polytopes,
-                     parameters.discretisation.is_hp());
+        if (parameters.output.fields_of_level(row.level,
+                                              parameters.mesh.n_levels()))
+          write_fields(parameters.output,
+                       handler,
+                       solver.solution,
+                       files_of_row(row,
+                                    draw_polytopes,
+                                    parameters.discretisation.is_hp()));
         row.times[StudyRow::output] = timer.wall_time();
         table.add(row);
         parameters.output.print("  " + table.describe(row));

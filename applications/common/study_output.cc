@@ -80,6 +80,22 @@ namespace Tessella
 
 
 
+    FieldFiles
+    files_of_row(const StudyRow &row,
+                 const bool      with_polytopes,
+                 const bool      color_by_degree)
+    {
+      const std::string number = std::to_string(row.level),
+                        level  = "-" + number;
+      return {level + "-p" + std::to_string(row.degree),
+              with_polytopes ? level : "",
+              "level " + number,
+              row.n_cells,
+              color_by_degree};
+    }
+
+
+
     template <int dim>
     void
     write_fields(const OutputInput                   &output,
@@ -118,32 +134,6 @@ namespace Tessella
 
 
 
-    template <int dim>
-    void
-    write_fields(const OutputInput                   &output,
-                 const AgglomerationHandler<dim>     &handler,
-                 const TrilinosWrappers::MPI::Vector &solution,
-                 const StudyRow                      &row,
-                 const unsigned int                   n_levels,
-                 const bool                           draw_polytopes,
-                 const bool                           color_by_degree)
-    {
-      if (!output.fields_of_level(row.level, n_levels))
-        return;
-      const std::string number = std::to_string(row.level),
-                        level  = "-" + number;
-      write_fields(output,
-                   handler,
-                   solution,
-                   {level + "-p" + std::to_string(row.degree),
-                    draw_polytopes ? level : "",
-                    "level " + number,
-                    row.n_cells,
-                    color_by_degree});
-    }
-
-
-
     void
     write_tables(const OutputInput &output,
                  const StudyTable  &table,
@@ -168,22 +158,17 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                            \
-  template void write_fields(const OutputInput &,                   \
-                             const AgglomerationHandler<dim> &,     \
-                             const TrilinosWrappers::MPI::Vector &, \
-                             const FieldFiles &,                    \
-                             const Vector<double> *);               \
-  template void write_fields(const OutputInput &,                   \
-                             const AgglomerationHandler<dim> &,     \
-                             const TrilinosWrappers::MPI::Vector &, \
-                             const StudyRow &,                      \
-                             const unsigned int,                    \
-                             const bool,                            \
-                             const bool)
-
-    INSTANTIATE(2);
-    INSTANTIATE(3);
-#undef INSTANTIATE
+    template void
+    write_fields(const OutputInput &,
+                 const AgglomerationHandler<2> &,
+                 const TrilinosWrappers::MPI::Vector &,
+                 const FieldFiles &,
+                 const Vector<double> *);
+    template void
+    write_fields(const OutputInput &,
+                 const AgglomerationHandler<3> &,
+                 const TrilinosWrappers::MPI::Vector &,
+                 const FieldFiles &,
+                 const Vector<double> *);
   } // namespace Application
 } // namespace Tessella

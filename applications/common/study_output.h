@@ -50,6 +50,12 @@ namespace Tessella
       bool         color_by_degree; ///< in the drawing
     };
 
+    /// Names of the files for a row of a table.
+    FieldFiles
+    files_of_row(const StudyRow &row,
+                 const bool      with_polytopes,
+                 const bool      color_by_degree);
+
     /// Writes a solution as VTU, with data of polytopes if there are any, and
     /// the polytopes as VTU and as a drawing, as far as section "Output" asks
     /// for them. A mesh on several processes is not drawn.
@@ -60,17 +66,6 @@ namespace Tessella
                  const dealii::TrilinosWrappers::MPI::Vector &solution,
                  const FieldFiles                            &files,
                  const dealii::Vector<double> *indicators = nullptr);
-
-    /// The same for a row of a table.
-    template <int dim>
-    void
-    write_fields(const OutputInput                           &output,
-                 const AgglomerationHandler<dim>             &handler,
-                 const dealii::TrilinosWrappers::MPI::Vector &solution,
-                 const StudyRow                              &row,
-                 const unsigned int                           n_levels,
-                 const bool                                   draw_polytopes,
-                 const bool                                   color_by_degree);
 
     /// Prints the tables and writes them in all formats that section "Output"
     /// asks for. If @p plot, also plots the errors against the number of DoFs.
