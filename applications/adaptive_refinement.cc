@@ -16,11 +16,9 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/checkpoint.h>
-#include <tessella/numerics/data_out.h>
 #include <tessella/numerics/error_estimator.h>
 #include <tessella/numerics/grid_refinement.h>
 #include <tessella/numerics/solution_transfer.h>
-#include <tessella/numerics/svg.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <cmath>
@@ -75,65 +73,56 @@ namespace Tessella
     /// Section "Adaptation" of a parameter file.
     struct AdaptationInput
     {
-      unsigned int initial_refinements = 0, n_steps = 0, max_unknowns = 0;
-      bool         residual = true, fixed_fraction = true;
-      double       top = 0., bottom = 0.;
+      unsigned int initial_refinements = 2, n_steps = 10, max_unknowns = 100000;
+      std::string  indicator = "residual", marking = "fixed fraction";
+      double       top = 0.5, bottom = 0.;
 
       void
       declare_parameters(ParameterHandler &prm)
       {
         prm.enter_subsection("Adaptation");
-        prm.declare_entry("Initial refinements",
-                          "2",
-                          Patterns::Integer(0, 20),
+        prm.add_parameter("Initial refinements",
+                          initial_refinements,
                           "Global refinements of the mesh at the beginning, "
-                          "which may be coarsened again later.");
-        prm.declare_entry("Steps",
-                          "10",
-                          Patterns::Integer(0, 1000),
-                          "Number of times that the mesh is changed.");
-        prm.declare_entry("Maximum unknowns",
-                          "100000",
-                          Patterns::Integer(1),
+                          "which may be coarsened again later.",
+                          Patterns::Integer(0, 20));
+        prm.add_parameter("Steps",
+                          n_steps,
+                          "Number of times that the mesh is changed.",
+                          Patterns::Integer(0, 1000));
+        prm.add_parameter("Maximum unknowns",
+                          max_unknowns,
                           "The mesh is changed no more when there are that "
-                          "many.");
-        prm.declare_entry("Indicator",
-                          "residual",
-                          Patterns::Selection("residual|jumps"),
+                          "many.",
+                          Patterns::Integer(1));
+        prm.add_parameter("Indicator",
+                          indicator,
                           "What is taken for the error: residuals in "
                           "polytopes and on their boundaries, or jumps of the "
-                          "solution alone.");
-        prm.declare_entry(
+                          "solution alone.",
+                          Patterns::Selection("residual|jumps"));
+        prm.add_parameter(
           "Marking",
-          "fixed fraction",
-          Patterns::Selection("fixed fraction|fixed number"),
+          marking,
           "fixed fraction: polytopes with a given part of the squared estimate "
           "(Doerfler). fixed number: polytopes with a given part of the "
-          "cells.");
-        prm.declare_entry("Refine",
-                          "0.5",
-                          Patterns::Double(0., 1.),
-                          "The part that is refined.");
-        prm.declare_entry("Coarsen",
-                          "0",
-                          Patterns::Double(0., 1.),
+          "cells.",
+          Patterns::Selection("fixed fraction|fixed number"));
+        prm.add_parameter("Refine",
+                          top,
+                          "The part that is refined.",
+                          Patterns::Double(0., 1.));
+        prm.add_parameter("Coarsen",
+                          bottom,
                           "The part that is coarsened, together with the one "
-                          "above not more than 1.");
+                          "above not more than 1.",
+                          Patterns::Double(0., 1.));
         prm.leave_subsection();
       }
 
       void
-      parse_parameters(ParameterHandler &prm)
+      check() const
       {
-        prm.enter_subsection("Adaptation");
-        initial_refinements = prm.get_integer("Initial refinements");
-        n_steps             = prm.get_integer("Steps");
-        max_unknowns        = prm.get_integer("Maximum unknowns");
-        residual            = prm.get("Indicator") == "residual";
-        fixed_fraction      = prm.get("Marking") == "fixed fraction";
-        top                 = prm.get_double("Refine");
-        bottom              = prm.get_double("Coarsen");
-        prm.leave_subsection();
         AssertThrow(top > 0. || n_steps == 0,
                     ExcMessage("Adaptation/Refine must be positive, or the "
                                "mesh never changes."));
@@ -154,34 +143,27 @@ namespace Tessella
       declare_parameters(ParameterHandler &prm)
       {
         prm.enter_subsection("Checkpoint");
-        prm.declare_entry("Write every",
-                          "0",
-                          Patterns::Integer(0),
+        prm.add_parameter("Write every",
+                          interval,
                           "Number of steps from checkpoint to checkpoint, "
                           "NAME-pDEGREE.checkpoint, which is written over; 0: "
-                          "none.");
-        prm.declare_entry("Restart from",
-                          "",
-                          Patterns::Anything(),
+                          "none.",
+                          Patterns::Integer(0));
+        prm.add_parameter("Restart from",
+                          restart,
                           "A file .checkpoint of an earlier run with the same "
                           "Mesh and degree; the number of processes may be "
                           "another one.");
-        prm.declare_entry("Split cut polytopes",
-                          "false",
-                          Patterns::Bool(),
+        prm.add_parameter("Split cut polytopes",
+                          split_cut,
                           "On another number of processes: split polytopes "
                           "that would be on several; false: that is an error.");
         prm.leave_subsection();
       }
 
       void
-      parse_parameters(ParameterHandler &prm, const std::string &file)
+      find_restart(const std::string &file)
       {
-        prm.enter_subsection("Checkpoint");
-        interval  = prm.get_integer("Write every");
-        restart   = prm.get("Restart from");
-        split_cut = prm.get_bool("Split cut polytopes");
-        prm.leave_subsection();
         if (!restart.empty())
           restart =
             find_file("checkpoint (Checkpoint/Restart from)", restart, file);
@@ -212,10 +194,10 @@ namespace Tessella
         AssertThrow(mesh.n_levels() == 1,
                     ExcMessage("Meshes follow from one another here: give one "
                                "mesh, Mesh/Levels = 1."));
-        solver.parse_parameters(prm);
-        adaptation.parse_parameters(prm);
-        checkpoint.parse_parameters(prm, file);
-        output.parse_parameters(prm, file);
+        solver.parse_parameters();
+        adaptation.check();
+        checkpoint.find_restart(file);
+        output.parse_parameters(file);
         AssertThrow(checkpoint.restart.empty() ||
                       discretisation.degrees.size() == 1,
                     ExcMessage("Checkpoint/Restart from goes on with one run: "
@@ -231,12 +213,8 @@ namespace Tessella
         : parameters(parameters)
         , output(parameters.output)
         , adaptation(parameters.adaptation)
-        , problem(parameters.equation.create<dim>())
-      {
-        parameters.discretisation.configure(problem.form);
-        symmetric =
-          !problem.has_advection && parameters.discretisation.theta == 1.;
-      }
+        , problem(parameters.create_problem<dim>())
+      {}
 
       void
       run()
@@ -253,8 +231,6 @@ namespace Tessella
       const OutputInput     &output;
       const AdaptationInput &adaptation;
       Problem<dim>           problem;
-      bool                   symmetric;
-      bool                   said_backend = false;
       TextTable              table;
       std::vector<PlotCurve> curves;
 
@@ -456,11 +432,10 @@ namespace Tessella
         VectorType                     rhs;
         assembler.reinit(matrix, rhs);
         assembler.assemble(problem.form, matrix, rhs);
-        if (!said_backend)
+        if (table.empty())
           print_execution(output,
                           assembler.report(),
                           parameters.solver.description());
-        said_backend = true;
         check_solvability(handler, matrix);
         const MatrixSource<dim> source = {problem.form, data};
         const double            norm   = rhs.l2_norm();
@@ -468,13 +443,13 @@ namespace Tessella
           norm > 0. ? residual_norm(matrix, solution, rhs) / norm : 0.;
         result.n_iterations =
           parameters.solver
-            .solve(handler, matrix, solution, rhs, symmetric, &source)
+            .solve(handler, matrix, solution, rhs, problem.symmetric, &source)
             .n_iterations;
         result.solve_seconds = lap(timer);
 
         const std::vector<double> sigma = assembler.penalty(problem.form);
         const unsigned int extra_order  = parameters.discretisation.extra_order;
-        if (adaptation.residual)
+        if (adaptation.indicator == "residual")
           ErrorEstimator::residual(
             handler, problem.form, sigma, solution, indicators, extra_order);
         else
@@ -506,9 +481,7 @@ namespace Tessella
         const AgglomerationHandler<dim> &handler = *present.handler;
         const double unknowns = static_cast<double>(handler.n_dofs());
         const double x        = std::pow(unknowns, 1. / dim);
-        table.start_row();
-        table.add("level", std::uint64_t(present.step));
-        table.add("degree", std::uint64_t(present.degree));
+        table.start_row(present.step, present.degree);
         table.add("cells",
                   std::uint64_t(
                     present.mesh.triangulation->n_global_active_cells()));
@@ -569,7 +542,7 @@ namespace Tessella
       adapt(Present &present, const Vector<double> &indicators)
       {
         Triangulation<dim> &triangulation = *present.mesh.triangulation;
-        if (adaptation.fixed_fraction)
+        if (adaptation.marking == "fixed fraction")
           GridRefinement::refine_and_coarsen_fixed_fraction(triangulation,
                                                             *present.handler,
                                                             indicators,
@@ -624,19 +597,15 @@ namespace Tessella
         const std::string                step    = std::to_string(present.step);
         const std::string                run =
           "-" + step + "-p" + std::to_string(present.degree);
-        write_solution(output,
-                       handler,
-                       present.solution,
-                       run + "-solution.vtu",
-                       &indicators);
-        if (output.write_polytopes)
-          write_polytopes_vtu(handler, output.file(run + "-polytopes.vtu"));
-        write_drawing(output,
-                      handler,
-                      run + "-mesh.svg",
-                      "step " + step,
-                      handler.polytopic_mesh().n_subcells(),
-                      parameters.discretisation.is_hp());
+        Application::write_fields(output,
+                                  handler,
+                                  present.solution,
+                                  {run,
+                                   run,
+                                   "step " + step,
+                                   handler.polytopic_mesh().n_subcells(),
+                                   parameters.discretisation.is_hp()},
+                                  &indicators);
       }
 
       void
@@ -646,29 +615,14 @@ namespace Tessella
         table.print(text);
         output.print(text.str());
         output.write_table(table, true);
-        if (output.write_svg)
-          {
-            PlotFlags flags;
-            flags.title            = output.name;
-            flags.x_label          = dim == 2 ? "(number of unknowns)^(1/2)"
-                                              : "(number of unknowns)^(1/3)";
-            flags.y_label          = "dG error and estimate";
-            const std::string file = output.file("-convergence.svg");
-            on_all_processes(MPI_COMM_WORLD, [&]() {
-              if (is_first_process())
-                write_plot_svg(curves, file, flags);
-            });
-            output.print_written("-convergence.svg");
-          }
+        PlotFlags flags;
+        flags.x_label = dim == 2 ? "(number of unknowns)^(1/2)"
+                                 : "(number of unknowns)^(1/3)";
+        flags.y_label = "dG error and estimate";
+        output.write_plot(curves, "-convergence.svg", flags, true);
       }
     };
+
+    MainFunction *const main_function = run_study<Study, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<Study, Parameters>(argc, argv, info);
-}

@@ -18,14 +18,12 @@
 #include <string>
 
 #include "anisotropic_diffusion/field.h"
-#include "common/agglomeration_input.h"
-#include "common/discretisation_input.h"
 #include "common/linear_solver.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/stage_times.h"
 #include "common/study_output.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 
 namespace Tessella
@@ -71,10 +69,8 @@ namespace Tessella
       }
     };
 
-    struct Parameters
+    struct Parameters : MeshParameters
     {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
       DiscretisationInput discretisation;
       LinearSolver        solver;
       OutputInput         output;
@@ -83,8 +79,7 @@ namespace Tessella
       void
       declare(ParameterHandler &prm)
       {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
+        MeshParameters::declare(prm);
         discretisation.declare_parameters(prm);
         solver.declare_parameters(prm);
         output.declare_parameters(prm);
@@ -99,11 +94,10 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
+        MeshParameters::parse(prm, file);
         discretisation.parse_parameters(prm, mesh.dimension());
-        solver.parse_parameters(prm);
-        output.parse_parameters(prm, file);
+        solver.parse_parameters();
+        output.parse_parameters(file);
         prm.enter_subsection("Equation");
         epsilon = prm.get_double("Epsilon");
         prm.leave_subsection();
@@ -141,7 +135,6 @@ namespace Tessella
       const DiscretisationInput       &discretisation;
       const std::unique_ptr<Form<dim>> form;
       StudyTable                       table;
-      bool                             said_backend = false;
 
       void
       run_level(const unsigned int level)
@@ -182,11 +175,10 @@ namespace Tessella
         row.times[StudyRow::structure] = lap(timer);
         assembler.assemble(*form, matrix, rhs);
         row.times[StudyRow::assembly] = lap(timer);
-        if (!said_backend)
+        if (table.empty())
           parameters.output.print_machine(
             "Backend " + name(assembler.report().backend) +
             "; coefficients: " + assembler.report().coefficients + ".");
-        said_backend = true;
 
         timer.restart();
         solution.reinit(rhs);
@@ -212,13 +204,7 @@ namespace Tessella
         parameters.output.print("  " + table.describe(row));
       }
     };
+
+    MainFunction *const main_function = run_study<Study, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<Study, Parameters>(argc, argv, info);
-}

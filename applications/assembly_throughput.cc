@@ -106,7 +106,7 @@ namespace Tessella
                                    discretisation.backend,
                                    discretisation.degrees,
                                    mesh.n_levels());
-        output.parse_parameters(prm, file);
+        output.parse_parameters(file);
       }
     };
 

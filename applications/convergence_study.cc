@@ -4,8 +4,6 @@
 // under refinement? A study is defined by its parameter file alone; see
 // parameter_files/.
 
-#include <deal.II/base/exceptions.h>
-#include <deal.II/base/multithread_info.h>
 #include <deal.II/base/timer.h>
 
 #include <deal.II/lac/trilinos_sparse_matrix.h>
@@ -15,13 +13,9 @@
 #include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/vector_tools.h>
 
-#include <cmath>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "common/distributed_mesh.h"
-#include "common/linear_solver.h"
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/solver_study_parameters.h"
@@ -67,17 +61,11 @@ namespace Tessella
     public:
       explicit ConvergenceStudy(const Parameters &parameters)
         : parameters(parameters)
-        , problem(parameters.equation.create<dim>())
+        , problem(parameters.create_problem<dim>())
         , table(dim,
                 parameters.discretisation.study_in_degree,
                 problem.exact_solution != nullptr)
-      {
-        parameters.discretisation.configure(problem.form);
-        // A tensor from the parameter file has already been checked for
-        // symmetry.
-        symmetric =
-          !problem.has_advection && parameters.discretisation.theta == 1.;
-      }
+      {}
 
       void
       run()
@@ -93,9 +81,7 @@ namespace Tessella
     private:
       const Parameters &parameters;
       Problem<dim>      problem;
-      bool              symmetric;
       StudyTable        table;
-      bool              said_backend = false;
 
       void
       run_level(const unsigned int level)
@@ -104,10 +90,7 @@ namespace Tessella
         row.level = level;
 
         const AgglomeratedMesh<dim> agglomerated =
-          create_agglomerated_mesh<dim>(parameters.mesh,
-                                        parameters.agglomeration,
-                                        parameters.equation.has_cell_values(),
-                                        level);
+          parameters.create_mesh<dim>(level);
         const Mesh<dim>          &mesh          = agglomerated.mesh;
         const Triangulation<dim> &triangulation = *mesh.triangulation;
         row.n_cells               = triangulation.n_global_active_cells();
@@ -154,30 +137,26 @@ namespace Tessella
         PolytopicAssembler<dim>        assembler(handler, data);
         TrilinosWrappers::SparseMatrix matrix;
         TrilinosWrappers::MPI::Vector  rhs, solution;
-        timer.restart();
         assembler.reinit(matrix, rhs);
         row.times[StudyRow::structure] = lap(timer);
         row.n_nonzero                  = matrix.n_nonzero_elements();
 
-        timer.restart();
         assembler.assemble(problem.form, matrix, rhs);
         row.times[StudyRow::assembly] = lap(timer);
-        if (!said_backend)
+        if (table.empty())
           print_execution(parameters.output,
                           assembler.report(),
                           parameters.solver.description());
-        said_backend = true;
 
         timer.restart();
         solution.reinit(rhs);
         check_solvability(handler, matrix);
         const MatrixSource<dim> source = {problem.form, data};
         const SolverReport      report = parameters.solver.solve(
-          handler, matrix, solution, rhs, symmetric, &source);
+          handler, matrix, solution, rhs, problem.symmetric, &source);
         row.n_iterations           = report.n_iterations;
         row.times[StudyRow::solve] = lap(timer);
 
-        timer.restart();
         if (problem.exact_solution != nullptr)
           set_errors(
             row,
@@ -189,14 +168,14 @@ namespace Tessella
                                         parameters.discretisation.extra_order));
         row.times[StudyRow::errors] = lap(timer);
 
-        timer.restart();
-        write_fields(parameters.output,
-                     handler,
-                     solution,
-                     row,
-                     parameters.mesh.n_levels(),
-                     draw_polytopes,
-                     parameters.discretisation.is_hp());
+        if (parameters.output.fields_of_level(row.level,
+                                              parameters.mesh.n_levels()))
+          write_fields(parameters.output,
+                       handler,
+                       solution,
+                       files_of_row(row,
+                                    draw_polytopes,
+                                    parameters.discretisation.is_hp()));
         row.times[StudyRow::output] = lap(timer);
         for (double &time : row.times)
           time = Utilities::MPI::max(time, MPI_COMM_WORLD);
@@ -205,13 +184,7 @@ namespace Tessella
         parameters.output.print("  " + table.describe(row));
       }
     };
+
+    MainFunction *const main_function = run_study<ConvergenceStudy, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<ConvergenceStudy, Parameters>(argc, argv, info);
-}

@@ -229,10 +229,9 @@ namespace Tessella
     public:
       explicit HDGStudy(const HDGParameters &parameters)
         : parameters(parameters)
-        , problem(parameters.equation.create<dim>())
+        , problem(parameters.create_problem<dim>())
         , solver(parameters, dim, problem.has_advection)
       {
-        parameters.discretisation.configure(problem.form);
         AssertThrow(parameters.preconditioner != "ssor" ||
                       !problem.has_advection,
                     ExcMessage("HDG/Preconditioner = ssor is for problems "
@@ -308,10 +307,7 @@ namespace Tessella
       run_level(const unsigned int level)
       {
         const AgglomeratedMesh<dim> agglomerated =
-          create_agglomerated_mesh<dim>(parameters.mesh,
-                                        parameters.agglomeration,
-                                        parameters.equation.has_cell_values(),
-                                        level);
+          parameters.create_mesh<dim>(level);
         const Mesh<dim> &mesh = agglomerated.mesh;
         Handlers         handlers(agglomerated);
         on_all_processes(MPI_COMM_WORLD, [&]() {
@@ -531,14 +527,6 @@ namespace Tessella
         return result;
       }
 
-      static void
-      start_row(TextTable &table, const Case &present)
-      {
-        table.start_row();
-        table.add("level", std::uint64_t(present.level));
-        table.add("degree", std::uint64_t(present.degree));
-      }
-
       /// Adds a row of errors. Returns the error of u, or nan without an exact
       /// solution.
       double
@@ -548,7 +536,7 @@ namespace Tessella
                  const std::uint64_t     n_nonzero,
                  Handlers               &handlers)
       {
-        start_row(errors, present);
+        errors.start_row(present.level, present.degree);
         errors.add("polytopes", present.n_polytopes);
         errors.add("trace unknowns", hdg.n_dofs());
         errors.add("non-zeros", n_nonzero);
@@ -579,7 +567,7 @@ namespace Tessella
                 const StageSeconds         &seconds,
                 const SystemSolver::Report &solved)
       {
-        start_row(times, present);
+        times.start_row(present.level, present.degree);
         times.add("polytopes", present.n_polytopes);
         times.add("trace spaces ms", 1e3 * report.trace_space_time);
         times.add("structure ms", 1e3 * report.structure_time);
@@ -615,7 +603,7 @@ namespace Tessella
                  const SystemSolver::Report &solved,
                  const double                error)
       {
-        start_row(comparison, present);
+        comparison.start_row(present.level, present.degree);
         comparison.add("method", method);
         comparison.add("unknowns", n_unknowns);
         comparison.add("non-zeros", n_nonzero);
@@ -673,13 +661,7 @@ namespace Tessella
                      : std::nan(""));
       }
     };
+
+    MainFunction *const main_function = run_study<HDGStudy, HDGParameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<HDGStudy, HDGParameters>(argc, argv, info);
-}

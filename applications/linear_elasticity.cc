@@ -53,12 +53,11 @@ DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
 #include <string>
 #include <vector>
 
-#include "common/agglomeration_input.h"
 #include "common/expression.h"
 #include "common/linear_solver.h"
-#include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/solvability.h"
+#include "common/study_parameters.h"
 
 namespace Tessella
 {
@@ -82,39 +81,35 @@ namespace Tessella
       "NAME is the name of the parameter file. Mistakes in the input end in one\n"
       "sentence and a non-zero exit status.\n"};
 
-    struct Parameters
+    struct Parameters : MeshParameters
     {
-      MeshInput                    mesh;
-      AgglomerationInput           agglomeration;
-      double                       mu = 1., lambda = 1.;
-      std::string                  displacement;
+      double      mu = 1., lambda = 1.;
+      std::string displacement = "sin(pi*x)*sin(pi*y); x*(1-x)*exp(y)";
       std::set<types::boundary_id> neumann_ids;
       std::vector<unsigned int>    degrees;
       double                       penalty_constant = 2.;
       unsigned int                 extra_order      = 4;
-      std::string                  solver;
-      double                       tolerance      = 1e-10;
-      unsigned int                 max_iterations = 2000;
-      std::string                  directory, name;
-      bool                         write_solution = true;
+      std::string                  solver           = "direct";
+      double                       tolerance        = 1e-10;
+      unsigned int                 max_iterations   = 2000;
+      std::string                  directory        = "output", name;
+      bool                         write_solution   = true;
 
       void
       declare(ParameterHandler &prm)
       {
-        mesh.declare_parameters(prm);
-        agglomeration.declare_parameters(prm);
+        MeshParameters::declare(prm);
         prm.enter_subsection("Elasticity");
-        prm.declare_entry("Mu",
-                          "1",
-                          Patterns::Double(),
-                          "Shear modulus, positive.");
-        prm.declare_entry("Lambda",
-                          "1",
-                          Patterns::Double(),
-                          "First Lame parameter, not negative.");
-        prm.declare_entry("Exact displacement",
-                          "sin(pi*x)*sin(pi*y); x*(1-x)*exp(y)",
-                          Patterns::Anything(),
+        prm.add_parameter("Mu",
+                          mu,
+                          "Shear modulus, positive.",
+                          Patterns::Double());
+        prm.add_parameter("Lambda",
+                          lambda,
+                          "First Lame parameter, not negative.",
+                          Patterns::Double());
+        prm.add_parameter("Exact displacement",
+                          displacement,
                           "Its components, separated by semicolons, as "
                           "expressions of x, y, z. Body force and boundary "
                           "data follow from it.");
@@ -130,42 +125,40 @@ namespace Tessella
                           "1, 2, 3",
                           Patterns::Anything(),
                           "Polynomial degrees from 1 to 10.");
-        prm.declare_entry("Penalty constant",
-                          "2",
-                          Patterns::Double(),
+        prm.add_parameter("Penalty constant",
+                          penalty_constant,
                           "Constant C of the penalty C (2 mu + lambda) p^2 / "
-                          "h, positive.");
-        prm.declare_entry("Quadrature order of data",
-                          "4",
-                          Patterns::Integer(0, 20),
+                          "h, positive.",
+                          Patterns::Double());
+        prm.add_parameter("Quadrature order of data",
+                          extra_order,
                           "Added to 2 p where the exact displacement is "
-                          "integrated.");
+                          "integrated.",
+                          Patterns::Integer(0, 20));
         prm.leave_subsection();
         prm.enter_subsection("Solver");
-        prm.declare_entry("Method",
-                          "direct",
-                          Patterns::Selection("direct|cg"),
+        prm.add_parameter("Method",
+                          solver,
                           "direct: sparse LU. cg: conjugate gradients with "
                           "algebraic multigrid that knows the rigid body "
-                          "motions.");
-        prm.declare_entry("Tolerance",
-                          "1e-10",
-                          Patterns::Double(),
+                          "motions.",
+                          Patterns::Selection("direct|cg"));
+        prm.add_parameter("Tolerance",
+                          tolerance,
                           "Residual at which cg ends, relative to the "
-                          "right-hand side.");
-        prm.declare_entry("Maximum iterations",
-                          "2000",
-                          Patterns::Integer(1),
-                          "Of cg.");
+                          "right-hand side.",
+                          Patterns::Double());
+        prm.add_parameter("Maximum iterations",
+                          max_iterations,
+                          "Of cg.",
+                          Patterns::Integer(1));
         prm.leave_subsection();
         prm.enter_subsection("Output");
-        prm.declare_entry("Directory",
-                          "output",
-                          Patterns::Anything(),
+        prm.add_parameter("Directory",
+                          directory,
                           "Folder of all files; it is made if it is missing.");
-        prm.declare_entry("Solution",
-                          "true",
-                          Patterns::Bool(),
+        prm.add_parameter("Solution",
+                          write_solution,
                           "Write the displacement on the last mesh as VTU.");
         prm.leave_subsection();
       }
@@ -173,19 +166,10 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
+        MeshParameters::parse(prm, file);
         prm.enter_subsection("Elasticity");
-        mu           = prm.get_double("Mu");
-        lambda       = prm.get_double("Lambda");
-        displacement = prm.get("Exact displacement");
-        if (!prm.get("Neumann boundary ids").empty())
-          for (const unsigned int id :
-               parse_integers("Elasticity/Neumann boundary ids",
-                              prm.get("Neumann boundary ids"),
-                              0,
-                              1000000))
-            neumann_ids.insert(id);
+        neumann_ids = parse_boundary_ids("Elasticity/Neumann boundary ids",
+                                         prm.get("Neumann boundary ids"));
         prm.leave_subsection();
         AssertThrow(mu > 0. && lambda >= 0.,
                     ExcMessage("Elasticity/Mu must be positive and "
@@ -193,23 +177,12 @@ namespace Tessella
         prm.enter_subsection("Discretisation");
         degrees =
           parse_integers("Discretisation/Degree", prm.get("Degree"), 1, 10);
-        penalty_constant = prm.get_double("Penalty constant");
-        extra_order      = prm.get_integer("Quadrature order of data");
         prm.leave_subsection();
         AssertThrow(penalty_constant > 0.,
                     ExcMessage("Discretisation/Penalty constant must be "
                                "positive."));
-        prm.enter_subsection("Solver");
-        solver         = prm.get("Method");
-        tolerance      = prm.get_double("Tolerance");
-        max_iterations = prm.get_integer("Maximum iterations");
-        prm.leave_subsection();
         AssertThrow(tolerance > 0. && tolerance < 1.,
                     ExcMessage("Solver/Tolerance must be between 0 and 1."));
-        prm.enter_subsection("Output");
-        directory      = prm.get("Directory");
-        write_solution = prm.get_bool("Solution");
-        prm.leave_subsection();
         check_folder("Output/Directory", directory);
         name = std::filesystem::path(file).stem().string();
       }
@@ -650,13 +623,7 @@ namespace Tessella
                                      std::to_string(degree) + "-solution.vtu"));
       }
     };
+
+    MainFunction *const main_function = run_study<LinearElasticity, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<LinearElasticity, Parameters>(argc, argv, info);
-}

@@ -5,9 +5,7 @@
 // compares the times of vmult() and Tvmult() with the bandwidth of the device
 // memory.
 
-#include <deal.II/base/multithread_info.h>
 #include <deal.II/base/timer.h>
-#include <deal.II/base/utilities.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/information.h>
@@ -54,7 +52,7 @@ namespace Tessella
       OutputInput output;
 
       unsigned int                           repetitions = 5;
-      std::vector<std::string>               precisions;
+      std::vector<std::string>               precisions  = {"double", "float"};
       std::vector<std::vector<unsigned int>> degrees; // degrees for each mesh
 
       void
@@ -63,17 +61,17 @@ namespace Tessella
         StudyParameters::declare(prm);
         output.declare_parameters(prm);
         prm.enter_subsection("Benchmark");
-        prm.declare_entry("Repetitions",
-                          "5",
-                          Patterns::Integer(1),
+        prm.add_parameter("Repetitions",
+                          repetitions,
                           "Measurements of 20 milliseconds or more; the fastest"
-                          " counts.");
+                          " counts.",
+                          Patterns::Integer(1));
         declare_degrees_of_meshes(prm);
-        prm.declare_entry("Precisions",
-                          "double, float",
+        prm.add_parameter("Precisions",
+                          precisions,
+                          "Types of numbers of matrix and vectors.",
                           Patterns::List(Patterns::Selection("double|float"),
-                                         1),
-                          "Types of numbers of matrix and vectors.");
+                                         1));
         prm.leave_subsection();
       }
 
@@ -81,11 +79,9 @@ namespace Tessella
       parse(ParameterHandler &prm, const std::string &file)
       {
         StudyParameters::parse(prm, file, /*needs_backend=*/false);
-        output.parse_parameters(prm, file);
+        output.parse_parameters(file);
         prm.enter_subsection("Benchmark");
-        repetitions = prm.get_integer("Repetitions");
-        precisions  = Utilities::split_string_list(prm.get("Precisions"));
-        degrees     = parse_degrees_of_meshes(prm,
+        degrees = parse_degrees_of_meshes(prm,
                                           "Benchmark",
                                           discretisation.degrees,
                                           mesh.n_levels());
@@ -101,10 +97,8 @@ namespace Tessella
     public:
       explicit Throughput(const Parameters &parameters)
         : parameters(parameters)
-        , problem(parameters.equation.create<dim>())
-      {
-        parameters.discretisation.configure(problem.form);
-      }
+        , problem(parameters.create_problem<dim>())
+      {}
 
       void
       run()
@@ -134,12 +128,11 @@ namespace Tessella
       void
       run_mesh(const unsigned int level)
       {
-        const Mesh<dim> mesh = parameters.mesh.create<dim>(level);
-        const std::vector<unsigned int> ids =
-          parameters.agglomeration.create(mesh);
+        const Mesh<dim>           mesh = parameters.mesh.create<dim>(level);
         AgglomerationHandler<dim> handler(*mesh.triangulation,
                                           mesh.mapping.get());
-        handler.agglomerate(Agglomeration::by_id<dim>(ids));
+        handler.agglomerate(
+          Agglomeration::by_id<dim>(parameters.agglomeration.create(mesh)));
         parameters.equation.set_cell_values(problem, mesh, handler);
         for (const unsigned int degree : parameters.degrees[level])
           {
@@ -202,9 +195,7 @@ namespace Tessella
         const double Tvmult = measure([&] { matrix.Tvmult(y, x); }, wait);
         const double dot    = measure([&] { x *y; }, [] {});
 
-        table.start_row();
-        table.add("level", std::uint64_t(level));
-        table.add("degree", std::uint64_t(degree));
+        table.start_row(level, degree);
         table.add("precision",
                   std::is_same<Number, double>::value ? "double" : "float");
         table.add("polytopes", std::uint64_t(handler.n_polytopes()));
@@ -230,13 +221,7 @@ namespace Tessella
         parameters.output.write_table(table);
       }
     };
+
+    MainFunction *const main_function = run_study<Throughput, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<Throughput, Parameters>(argc, argv, info);
-}

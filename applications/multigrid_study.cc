@@ -22,7 +22,6 @@
 #include <tessella/multigrid/multigrid.h>
 
 #include <cmath>
-#include <iostream>
 #include <map>
 #include <string>
 #include <vector>
@@ -71,10 +70,12 @@ namespace Tessella
     {
       OutputInput output;
 
-      std::vector<std::string>  solvers, operators, smoothers, cycles;
-      std::vector<double>       jumps;
-      std::vector<unsigned int> children;
-      std::string               nesting;
+      std::vector<std::string> solvers   = {"host multigrid"},
+                               operators = {"rescaled"},
+                               smoothers = {"chebyshev"}, cycles = {"V"};
+      std::vector<double>       jumps              = {1.};
+      std::vector<unsigned int> children           = {0};
+      std::string               nesting            = "rtree";
       bool                      separate_materials = false;
       double                    tolerance          = 1e-8;
       unsigned int              max_iterations = 200, steps = 4, coarsest = 64,
@@ -86,75 +87,74 @@ namespace Tessella
         StudyParameters::declare(prm);
         output.declare_parameters(prm);
         prm.enter_subsection("Multigrid");
-        prm.declare_entry(
+        prm.add_parameter(
           "Solvers",
-          "host multigrid",
+          solvers,
+          "amg, ilu, direct (MUMPS): Trilinos on the host, as in "
+          "Solver/Preconditioner and Method of other programs. "
+          "In float: the preconditioner only.",
           Patterns::List(Patterns::Selection(
                            "host multigrid|host multigrid in float|device "
                            "multigrid|device multigrid in float|amg|ilu|"
                            "direct"),
-                         1),
-          "amg, ilu, direct (MUMPS): Trilinos on the host, as in "
-          "Solver/Preconditioner and Method of other programs. "
-          "In float: the preconditioner only.");
-        prm.declare_entry(
-          "Coarse operators",
-          "rescaled",
-          Patterns::List(Patterns::Selection("rescaled|assembled|galerkin"), 1),
-          "See the class Multigrid.");
-        prm.declare_entry(
+                         1));
+        prm.add_parameter("Coarse operators",
+                          operators,
+                          "See the class Multigrid.",
+                          Patterns::List(Patterns::Selection(
+                                           "rescaled|assembled|galerkin"),
+                                         1));
+        prm.add_parameter(
           "Smoothers",
-          "chebyshev",
-          Patterns::List(Patterns::Selection("chebyshev|gauss-seidel"), 1),
+          smoothers,
           "One case each: a Chebyshev polynomial of the blockwise inverse, or "
-          "block Gauss-Seidel sweeps by colours.");
-        prm.declare_entry("Smoothing steps",
-                          "4",
-                          Patterns::Integer(1),
-                          "Degree of the polynomial, or number of sweeps.");
-        prm.declare_entry("Cycles",
-                          "V",
-                          Patterns::List(Patterns::Selection("V|W"), 1),
-                          "One case each.");
-        prm.declare_entry("Nesting",
-                          "rtree",
-                          Patterns::Selection("rtree|metis|ancestors"),
-                          "How polytopes are joined.");
-        prm.declare_entry("Separate materials",
-                          "false",
-                          Patterns::Bool(),
+          "block Gauss-Seidel sweeps by colours.",
+          Patterns::List(Patterns::Selection("chebyshev|gauss-seidel"), 1));
+        prm.add_parameter("Smoothing steps",
+                          steps,
+                          "Degree of the polynomial, or number of sweeps.",
+                          Patterns::Integer(1));
+        prm.add_parameter("Cycles",
+                          cycles,
+                          "One case each.",
+                          Patterns::List(Patterns::Selection("V|W"), 1));
+        prm.add_parameter("Nesting",
+                          nesting,
+                          "How polytopes are joined.",
+                          Patterns::Selection("rtree|metis|ancestors"));
+        prm.add_parameter("Separate materials",
+                          separate_materials,
                           "Split polytopes where the material (or what "
                           "Multigrid/Jumps makes of it) changes.");
-        prm.declare_entry("Children",
-                          "0",
-                          Patterns::List(Patterns::Integer(0), 1),
+        prm.add_parameter("Children",
+                          children,
                           "Polytopes joined into one; 0: four in 2-D, eight in "
-                          "3-D. Several numbers: one study for each.");
-        prm.declare_entry("Coarsest polytopes",
-                          "64",
-                          Patterns::Integer(1),
-                          "Levels end at this number.");
-        prm.declare_entry(
-          "Jumps",
-          "1",
-          Patterns::List(Patterns::Double(0.), 1),
-          "Diffusion in every second cube of edge 1/4, one in "
-          "the others, instead of Equation/Diffusion if not 1.");
+                          "3-D. Several numbers: one study for each.",
+                          Patterns::List(Patterns::Integer(0), 1));
+        prm.add_parameter("Coarsest polytopes",
+                          coarsest,
+                          "Levels end at this number.",
+                          Patterns::Integer(1));
+        prm.add_parameter("Jumps",
+                          jumps,
+                          "Diffusion in every second cube of edge 1/4, one in "
+                          "the others, instead of Equation/Diffusion if not 1.",
+                          Patterns::List(Patterns::Double(0.), 1));
         prm.declare_entry("Tolerance",
                           "1e-8",
                           Patterns::Double(0.),
                           "Residual over right-hand side at which the solvers "
                           "stop.");
-        prm.declare_entry("Maximum iterations",
-                          "200",
-                          Patterns::Integer(1),
+        prm.add_parameter("Maximum iterations",
+                          max_iterations,
                           "A solver that takes more has failed, and its row of "
-                          "the table says so.");
-        prm.declare_entry("Repetitions",
-                          "1",
-                          Patterns::Integer(1),
+                          "the table says so.",
+                          Patterns::Integer(1));
+        prm.add_parameter("Repetitions",
+                          repetitions,
                           "Runs of every case; times are those of the "
-                          "fastest.");
+                          "fastest.",
+                          Patterns::Integer(1));
         prm.leave_subsection();
       }
 
@@ -162,24 +162,9 @@ namespace Tessella
       parse(ParameterHandler &prm, const std::string &file)
       {
         StudyParameters::parse(prm, file);
-        output.parse_parameters(prm, file);
+        output.parse_parameters(file);
         prm.enter_subsection("Multigrid");
-        solvers   = Utilities::split_string_list(prm.get("Solvers"));
-        operators = Utilities::split_string_list(prm.get("Coarse operators"));
-        smoothers = Utilities::split_string_list(prm.get("Smoothers"));
-        cycles    = Utilities::split_string_list(prm.get("Cycles"));
-        nesting   = prm.get("Nesting");
-        separate_materials = prm.get_bool("Separate materials");
-        jumps              = Utilities::string_to_double(
-          Utilities::split_string_list(prm.get("Jumps")));
-        for (const int n : Utilities::string_to_int(
-               Utilities::split_string_list(prm.get("Children"))))
-          children.push_back(n);
-        tolerance      = prm.get_double("Tolerance");
-        max_iterations = prm.get_integer("Maximum iterations");
-        steps          = prm.get_integer("Smoothing steps");
-        coarsest       = prm.get_integer("Coarsest polytopes");
-        repetitions    = prm.get_integer("Repetitions");
+        tolerance = prm.get_double("Tolerance");
         prm.leave_subsection();
         AssertThrow(tolerance > 0. && tolerance < 1.,
                     ExcMessage("Multigrid/Tolerance must lie between 0 and "
@@ -212,12 +197,8 @@ namespace Tessella
     public:
       explicit Study(const Parameters &parameters)
         : parameters(parameters)
-        , problem(parameters.equation.create<dim>())
-      {
-        parameters.discretisation.configure(problem.form);
-        symmetric =
-          !problem.has_advection && parameters.discretisation.theta == 1.;
-      }
+        , problem(parameters.create_problem<dim>())
+      {}
 
       void
       run()
@@ -237,7 +218,6 @@ namespace Tessella
     private:
       const Parameters &parameters;
       Problem<dim>      problem;
-      bool              symmetric;
       TextTable         table;
       bool              any_solved = false;
       std::string       failure; ///< of the last case that failed
@@ -247,12 +227,8 @@ namespace Tessella
       void
       run_mesh(const unsigned int level)
       {
-        AgglomeratedMesh<dim> agglomerated =
-          create_agglomerated_mesh<dim>(parameters.mesh,
-                                        parameters.agglomeration,
-                                        parameters.equation.has_cell_values(),
-                                        level);
-        Triangulation<dim> &triangulation = *agglomerated.mesh.triangulation;
+        AgglomeratedMesh<dim> agglomerated = parameters.create_mesh<dim>(level);
+        Triangulation<dim>   &triangulation = *agglomerated.mesh.triangulation;
         const bool jumping = parameters.jumps != std::vector<double>(1, 1.);
         if (jumping)
           for (const auto &cell : triangulation.active_cell_iterators())
@@ -306,6 +282,16 @@ namespace Tessella
                  const std::string               &solver,
                  const AgglomerationHandler<dim> &handler)
       {
+        using Host   = HostBlockMatrix<double>;
+        using Device = DeviceBlockMatrix<double>;
+        const auto solve_with =
+          solver == "host multigrid" ? &Study::solve<Host, Host>
+          : solver == "host multigrid in float"
+            ? &Study::solve<Host, HostBlockMatrix<float>>
+          : solver == "device multigrid" ? &Study::solve<Device, Device>
+          : solver == "device multigrid in float"
+            ? &Study::solve<Device, DeviceBlockMatrix<float>>
+            : &Study::solve_by_trilinos;
         const bool trilinos = solver.find("multigrid") == std::string::npos;
         const std::vector<std::string> none(1, "");
         for (const auto &coarse_operator :
@@ -321,28 +307,7 @@ namespace Tessella
                     Result result;
                     try
                       {
-                        if (trilinos)
-                          solve_by_trilinos(setting, handler, result);
-                        else if (solver == "host multigrid")
-                          solve<HostBlockMatrix<double>,
-                                HostBlockMatrix<double>>(setting,
-                                                         handler,
-                                                         result);
-                        else if (solver == "host multigrid in float")
-                          solve<HostBlockMatrix<double>,
-                                HostBlockMatrix<float>>(setting,
-                                                        handler,
-                                                        result);
-                        else if (solver == "device multigrid")
-                          solve<DeviceBlockMatrix<double>,
-                                DeviceBlockMatrix<double>>(setting,
-                                                           handler,
-                                                           result);
-                        else
-                          solve<DeviceBlockMatrix<double>,
-                                DeviceBlockMatrix<float>>(setting,
-                                                          handler,
-                                                          result);
+                        (this->*solve_with)(setting, handler, result);
                       }
                     catch (const SolverControl::NoConvergence &)
                       {
@@ -376,9 +341,7 @@ namespace Tessella
              const AgglomerationHandler<dim> &handler,
              const Result                    &result)
       {
-        table.start_row();
-        table.add("level", std::uint64_t(level));
-        table.add("degree", std::uint64_t(degree));
+        table.start_row(level, degree);
         table.add("polytopes", std::uint64_t(handler.n_global_polytopes()));
         table.add("unknowns", std::uint64_t(handler.n_dofs()));
         std::string name = "p = " + std::to_string(degree);
@@ -504,7 +467,7 @@ namespace Tessella
                         : MG::Smoother::gauss_seidel;
         mg.cycle    = setting.cycle == "W" ? MG::Cycle::w : MG::Cycle::v;
         mg.n_smoothing_steps = parameters.steps;
-        mg.symmetric         = symmetric;
+        mg.symmetric         = problem.symmetric;
         if (setting.coarse_operator == "assembled")
           {
             const MGMatrix *of_multigrid = nullptr;
@@ -544,7 +507,9 @@ namespace Tessella
                               parameters.tolerance * rhs.l2_norm(),
                               false,
                               false);
-        const Iteration iteration = {symmetric ? "cg" : "gmres", 60, control};
+        const Iteration iteration = {problem.symmetric ? "cg" : "gmres",
+                                     60,
+                                     control};
         iteration.solve(matrix, solution, rhs, multigrid);
         wait(solution);
         result.solve      = timer.wall_time();
@@ -576,16 +541,16 @@ namespace Tessella
         prm.enter_subsection("Solver");
         prm.set("Method",
                 setting.solver == "direct" ? "direct"
-                : symmetric                ? "cg"
+                : problem.symmetric        ? "cg"
                                            : "gmres");
         if (setting.solver != "direct")
           prm.set("Preconditioner", setting.solver);
         prm.set("Tolerance", parameters.tolerance);
         prm.set("Maximum iterations", long(parameters.max_iterations));
         prm.leave_subsection();
-        solver.parse_parameters(prm);
+        solver.parse_parameters();
         const SolverReport report =
-          solver.solve(handler, matrix, solution, rhs, symmetric);
+          solver.solve(handler, matrix, solution, rhs, problem.symmetric);
         // The time includes the set-up of the preconditioner.
         result.solve      = timer.wall_time();
         result.iterations = report.n_iterations;
@@ -598,36 +563,24 @@ namespace Tessella
         table.print(screen());
         const OutputInput &output = parameters.output;
         output.write_table(table);
-        if (output.write_svg)
-          {
-            PlotFlags flags;
-            flags.title   = output.name;
-            flags.x_label = "unknowns";
-            flags.y_label = "iterations";
-            write(iterations, "-iterations.svg", flags);
-            flags.y_label = "seconds from flat view to solution";
-            write(times, "-time.svg", flags);
-          }
+        PlotFlags flags;
+        flags.x_label = "unknowns";
+        flags.y_label = "iterations";
+        output.write_plot(list(iterations), "-iterations.svg", flags);
+        flags.y_label = "seconds from flat view to solution";
+        output.write_plot(list(times), "-time.svg", flags);
       }
 
-      void
-      write(const std::map<std::string, PlotCurve> &curves,
-            const std::string                      &suffix,
-            const PlotFlags                        &flags) const
+      static std::vector<PlotCurve>
+      list(const std::map<std::string, PlotCurve> &curves)
       {
-        std::vector<PlotCurve> list;
+        std::vector<PlotCurve> result;
         for (const auto &curve : curves)
-          list.push_back(curve.second);
-        write_plot_svg(list, parameters.output.file(suffix), flags);
+          result.push_back(curve.second);
+        return result;
       }
     };
+
+    MainFunction *const main_function = run_study<Study, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<Study, Parameters>(argc, argv, info);
-}

@@ -42,10 +42,10 @@
 #include <string>
 #include <vector>
 
-#include "common/linear_solver.h"
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/solver_study_parameters.h"
+#include "common/stage_times.h"
 #include "common/study_output.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
@@ -104,7 +104,7 @@ namespace Tessella
                       const unsigned int               coefficient_order)
         : parameters(parameters)
         , problem(problem)
-        , iteration(parameters.equation.iteration())
+        , iteration(parameters.equation.iteration)
         , handler(handler)
         , assembler(handler, parameters.discretisation.assembler_data<dim>())
         , current(handler, solution)
@@ -119,7 +119,7 @@ namespace Tessella
       {
         const Timer timer;
         assembler.reinit(matrix, rhs);
-        if (iteration.newton)
+        if (iteration.method == "newton")
           assembler.reinit(jacobian);
         for (Vector *vector : {&solution, &candidate, &update, &residual})
           vector->reinit(rhs);
@@ -157,14 +157,14 @@ namespace Tessella
         while (norm > iteration.tolerance * scale)
           {
             ++n_steps;
-            const bool is_newton =
-              iteration.newton && n_steps > iteration.n_picard_steps;
+            const bool is_newton = iteration.method == "newton" &&
+                                   n_steps > iteration.n_picard_steps;
             const std::string method = is_newton ? "Newton" : "Picard";
             AssertThrow(n_steps <= iteration.max_iterations,
                         ExcMessage(
                           not_converged(norm / scale) +
                           " Raise Iteration/Maximum iterations" +
-                          (iteration.newton
+                          (iteration.method == "newton"
                              ? "."
                              : ", or use Iteration/Method = newton.")));
             compute_update(is_newton);
@@ -234,15 +234,14 @@ namespace Tessella
               continue;
             values.reinit(polytope);
             values.get_function_values(solution, u);
-            std::ostringstream where;
-            for (int d = 0; d < dim; ++d)
-              where << (d > 0 ? ", " : "") << values.quadrature_point(0)[d];
+            const Point<dim>  where     = values.quadrature_point(0);
             const Expression &diffusion = problem.diffusion.text();
             AssertThrow(false,
                         ExcMessage(
                           diffusion.name() + " = " + diffusion.text() +
-                          " is zero at the point (" + where.str() +
-                          "), where u is " + short_text(u[0]) +
+                          " is zero at the point (" +
+                          point_text(&where[0], dim) + "), where u is " +
+                          short_text(u[0]) +
                           ", and all around it, where the equation then does "
                           "not determine u. Change the expression, or begin "
                           "with another Equation/Initial guess."));
@@ -264,8 +263,7 @@ namespace Tessella
         Timer timer;
         if (is_newton)
           assembler.assemble_matrix(newton, jacobian);
-        assembly_time += timer.wall_time();
-        timer.restart();
+        assembly_time += lap(timer);
         update = 0.;
         try
           {
@@ -356,9 +354,7 @@ namespace Tessella
               const double       lambda,
               const double       order) const
       {
-        table.start_row();
-        table.add("level", std::uint64_t(row.level));
-        table.add("degree", std::uint64_t(row.degree));
+        table.start_row(row.level, row.degree);
         table.add("step", std::uint64_t(step));
         table.add("method", method);
         table.add_scientific("residual", relative);
@@ -381,11 +377,9 @@ namespace Tessella
       explicit NonlinearStudy(const Parameters &parameters)
         : parameters(parameters)
         , problem(parameters.equation.create<dim>())
-        , exact(parameters.equation.exact_solution<dim>())
-        , guess(parameters.equation.initial_guess<dim>())
         , table(dim,
                 parameters.discretisation.study_in_degree,
-                exact != nullptr)
+                problem.exact_solution != nullptr)
       {}
 
       void
@@ -401,16 +395,14 @@ namespace Tessella
         if (output.write_csv)
           write_file(output.file("-iterations.csv"),
                      [&](std::ostream &out) { steps.write_csv(out); });
-        write_tables(output, table, exact != nullptr);
+        write_tables(output, table, problem.exact_solution != nullptr);
       }
 
     private:
-      const Parameters                          &parameters;
-      const QuasilinearProblem<dim>              problem;
-      const std::shared_ptr<const Function<dim>> exact, guess;
-      StudyTable                                 table;
-      TextTable                                  steps;
-      bool                                       said_backend = false;
+      const Parameters             &parameters;
+      const QuasilinearProblem<dim> problem;
+      StudyTable                    table;
+      TextTable                     steps;
 
       void
       run_level(const unsigned int level)
@@ -420,16 +412,15 @@ namespace Tessella
         Timer           timer;
         const Mesh<dim> mesh      = parameters.mesh.create<dim>(level);
         row.n_cells               = mesh.triangulation->n_active_cells();
-        row.times[StudyRow::mesh] = timer.wall_time();
+        row.times[StudyRow::mesh] = lap(timer);
         // A condition for an id that the mesh does not have is a mistake.
         check_boundary_ids(*mesh.triangulation,
                            problem.neumann_ids,
                            "Boundary conditions/Neumann boundary ids has");
 
-        timer.restart();
         const std::vector<unsigned int> ids =
           parameters.agglomeration.create(mesh);
-        row.times[StudyRow::agglomeration] = timer.wall_time();
+        row.times[StudyRow::agglomeration] = lap(timer);
         parameters.output.print(
           "Level " + std::to_string(level) + ": " + mesh.description + " in " +
           AgglomerationInput::describe(
@@ -474,14 +465,15 @@ namespace Tessella
                                     handler,
                                     order >= 0 ? order
                                                : 2 * handler.max_degree());
-        if (guess != nullptr)
-          VectorTools::project(handler, *guess, solver.solution);
+        if (problem.initial_guess != nullptr)
+          VectorTools::project(handler,
+                               *problem.initial_guess,
+                               solver.solution);
         solver.solve(steps, row);
-        if (!said_backend)
+        if (table.empty())
           print_execution(parameters.output,
                           solver.assembler.report(),
                           parameters.solver.description());
-        said_backend                   = true;
         row.n_nonzero                  = solver.matrix.n_nonzero_elements();
         row.n_iterations               = solver.n_steps;
         row.times[StudyRow::structure] = solver.structure_time;
@@ -489,7 +481,7 @@ namespace Tessella
         row.times[StudyRow::solve]     = solver.solver_time;
 
         timer.restart();
-        if (exact != nullptr)
+        if (problem.exact_solution != nullptr)
           {
             // The dG norm uses a(x, u) of the discrete solution.
             const DiscreteField<dim>   u(handler, solver.solution);
@@ -504,31 +496,25 @@ namespace Tessella
                          form,
                          solver.assembler.penalty(form),
                          solver.solution,
-                         *exact,
+                         *problem.exact_solution,
                          parameters.discretisation.extra_order));
           }
-        row.times[StudyRow::errors] = timer.wall_time();
+        row.times[StudyRow::errors] = lap(timer);
 
-        timer.restart();
-        write_fields(parameters.output,
-                     handler,
-                     solver.solution,
-                     row,
-                     parameters.mesh.n_levels(),
-                     draw_polytopes,
-                     parameters.discretisation.is_hp());
+        if (parameters.output.fields_of_level(row.level,
+                                              parameters.mesh.n_levels()))
+          write_fields(parameters.output,
+                       handler,
+                       solver.solution,
+                       files_of_row(row,
+                                    draw_polytopes,
+                                    parameters.discretisation.is_hp()));
         row.times[StudyRow::output] = timer.wall_time();
         table.add(row);
         parameters.output.print("  " + table.describe(row));
       }
     };
+
+    MainFunction *const main_function = run_study<NonlinearStudy, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  return run_study<NonlinearStudy, Parameters>(argc, argv, info);
-}

@@ -4,11 +4,8 @@
 // does a larger value cost? The default in tessella/grid/penalty.h is chosen
 // from its results.
 
-#include <deal.II/base/exceptions.h>
-#include <deal.II/base/function_lib.h>
 #include <deal.II/base/numbers.h>
 #include <deal.II/base/parameter_handler.h>
-#include <deal.II/base/utilities.h>
 
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>
@@ -60,82 +57,79 @@ namespace Tessella
 
     struct Parameters
     {
-      unsigned int              dimension;
-      bool                      simplices;
-      unsigned int              coercivity_cells, accuracy_cells;
-      double                    distortion;
+      unsigned int coercivity_cells = 24, accuracy_cells = 64,
+                   max_dofs_coercivity    = 1500;
+      std::string               cell_type = "hypercubes", formula = "simplex";
+      double                    distortion = 0.;
       std::vector<unsigned int> cells_per_polytope, degrees;
-      std::vector<double>       constants;
-      PenaltyFormula            formula;
-      unsigned int              max_dofs_coercivity;
-    };
+      std::vector<double>       constants = {1., 2., 4., 10., 20., 50.};
 
-    void
-    declare_parameters(ParameterHandler &prm)
-    {
-      prm.declare_entry("Dimension", "2", Patterns::Integer(2, 3), "");
-      prm.declare_entry("Cell type",
-                        "hypercubes",
-                        Patterns::Selection("hypercubes|simplices"),
-                        "Cells that are grouped into polytopes.");
-      prm.declare_entry("Distortion",
-                        "0",
-                        Patterns::Double(0, 0.45),
-                        "Random shift of inner vertices, relative to the "
-                        "length of the edges.");
-      prm.declare_entry("Cells per direction, coercivity",
-                        "24",
-                        Patterns::Integer(1),
-                        "Mesh on which the critical constant is located "
-                        "(dense factorisations).");
-      prm.declare_entry("Cells per direction, accuracy",
-                        "64",
-                        Patterns::Integer(1),
-                        "Mesh on which errors are measured.");
-      prm.declare_entry("Largest dense matrix",
-                        "1500",
-                        Patterns::Integer(1),
-                        "Rows up to which the critical constant is located.");
-      prm.declare_entry("Cells per polytope",
-                        "1, 12, 100",
-                        Patterns::List(Patterns::Integer(1)),
-                        "Mean sizes of polytopes.");
-      prm.declare_entry("Degrees",
-                        "1, 2, 3, 4",
-                        Patterns::List(Patterns::Integer(0, 10)),
-                        "Polynomial degrees.");
-      prm.declare_entry("Constants",
-                        "1, 2, 4, 10, 20, 50",
-                        Patterns::List(Patterns::Double(0)),
-                        "Constants C_sigma for which errors are measured.");
-      prm.declare_entry("Formula",
-                        "simplex",
-                        Patterns::Selection("simplex|bounding box"),
-                        "Geometric factor of the penalty.");
-    }
+      void
+      declare(ParameterHandler &prm)
+      {
+        prm.add_parameter("Dimension",
+                          present_dimension,
+                          "",
+                          Patterns::Integer(2, 3));
+        prm.add_parameter("Cell type",
+                          cell_type,
+                          "Cells that are grouped into polytopes.",
+                          Patterns::Selection("hypercubes|simplices"));
+        prm.add_parameter("Distortion",
+                          distortion,
+                          "Random shift of inner vertices, relative to the "
+                          "length of the edges.",
+                          Patterns::Double(0, 0.45));
+        prm.add_parameter("Cells per direction, coercivity",
+                          coercivity_cells,
+                          "Mesh on which the critical constant is located "
+                          "(dense factorisations).",
+                          Patterns::Integer(1));
+        prm.add_parameter("Cells per direction, accuracy",
+                          accuracy_cells,
+                          "Mesh on which errors are measured.",
+                          Patterns::Integer(1));
+        prm.add_parameter("Largest dense matrix",
+                          max_dofs_coercivity,
+                          "Rows up to which the critical constant is located.",
+                          Patterns::Integer(1));
+        prm.declare_entry("Cells per polytope",
+                          "1, 12, 100",
+                          Patterns::List(Patterns::Integer(1)),
+                          "Mean sizes of polytopes.");
+        prm.declare_entry("Degrees",
+                          "1, 2, 3, 4",
+                          Patterns::List(Patterns::Integer(0, 10)),
+                          "Polynomial degrees.");
+        prm.add_parameter("Constants",
+                          constants,
+                          "Constants C_sigma for which errors are measured.",
+                          Patterns::List(Patterns::Double(0)));
+        prm.add_parameter("Formula",
+                          formula,
+                          "Geometric factor of the penalty.",
+                          Patterns::Selection("simplex|bounding box"));
+      }
 
-    Parameters
-    parse_parameters(ParameterHandler &prm)
-    {
-      Parameters p;
-      p.dimension        = prm.get_integer("Dimension");
-      p.simplices        = prm.get("Cell type") == "simplices";
-      p.distortion       = prm.get_double("Distortion");
-      p.coercivity_cells = prm.get_integer("Cells per direction, coercivity");
-      p.accuracy_cells   = prm.get_integer("Cells per direction, accuracy");
-      p.max_dofs_coercivity = prm.get_integer("Largest dense matrix");
-      p.cells_per_polytope  = parse_integers("Cells per polytope",
+      void
+      parse(ParameterHandler &prm, const std::string &)
+      {
+        cells_per_polytope = parse_integers("Cells per polytope",
                                             prm.get("Cells per polytope"),
                                             1,
                                             1000000000);
-      p.degrees   = parse_integers("Degrees", prm.get("Degrees"), 0, 10);
-      p.constants = Utilities::string_to_double(
-        Utilities::split_string_list(prm.get("Constants")));
-      p.formula = prm.get("Formula") == "simplex"
-                    ? PenaltyFormula::simplex
-                    : PenaltyFormula::bounding_box;
-      return p;
-    }
+        degrees = parse_integers("Degrees", prm.get("Degrees"), 0, 10);
+      }
+
+      unsigned int
+      dimension() const
+      {
+        return present_dimension;
+      }
+
+    private:
+      unsigned int present_dimension = 2;
+    };
 
     template <int dim>
     class Study
@@ -212,7 +206,7 @@ namespace Tessella
                      false,
                      parameter + " = " + std::to_string(n_cells),
                      "lower " + parameter);
-        if (parameters.simplices)
+        if (parameters.cell_type == "simplices")
           GridGenerator::subdivided_hyper_cube_with_simplices(triangulation,
                                                               n_cells);
         else
@@ -250,7 +244,9 @@ namespace Tessella
       {
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.penalty.constant = constant;
-        data.penalty.formula  = parameters.formula;
+        data.penalty.formula  = parameters.formula == "simplex"
+                                  ? PenaltyFormula::simplex
+                                  : PenaltyFormula::bounding_box;
         PolytopicAssembler<dim> assembler(handler, data);
         matrix.clear();
         assembler.reinit(sparsity, matrix, rhs);
@@ -370,28 +366,13 @@ namespace Tessella
         std::cout << std::endl;
       }
 
-      const Parameters                                   parameters;
+      const Parameters                                  &parameters;
       const std::shared_ptr<const dealii::Function<dim>> exact, source;
       Triangulation<dim> coercivity_triangulation, accuracy_triangulation;
       std::unique_ptr<AgglomerationHandler<dim>> coercivity_handler,
         accuracy_handler;
     };
 
-    void
-    execute(ParameterHandler &prm, const std::string &)
-    {
-      const Parameters parameters = parse_parameters(prm);
-      if (parameters.dimension == 2)
-        Study<2>(parameters).run();
-      else
-        Study<3>(parameters).run();
-    }
+    MainFunction *const main_function = run_study<Study, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-  return run_program(argc, argv, info, declare_parameters, execute);
-}

@@ -23,14 +23,12 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/distributed_mesh.h"
-#include "common/linear_solver.h"
 #include "common/program.h"
 #include "common/solver_study_parameters.h"
 #include "common/stage_times.h"
@@ -76,9 +74,40 @@ namespace Tessella
       "Mesh/Distribution; states are for any number of processes.\n",
       true};
 
+    struct Stage
+    {
+      enum
+      {
+        other, ///< time outside of all other stages
+        start, ///< MPI, parameters
+        mesh,
+        agglomeration,
+        set_up, ///< DoFs, data, the initial value
+        assembly,
+        solver,
+        jumps, ///< traces at the ends of slabs, their jumps and masses
+        errors,
+        output,
+        states
+      };
+    };
+
+
+
     struct Parameters : SolverStudyParameters<ParabolicEquation>
     {
-      TimeInput time;
+      TimeInput  time;
+      StageTimes times = StageTimes({"other",
+                                     "start",
+                                     "mesh",
+                                     "agglomeration",
+                                     "set-up",
+                                     "assembly",
+                                     "solver",
+                                     "jumps",
+                                     "errors",
+                                     "output",
+                                     "states"});
 
       void
       declare(ParameterHandler &prm)
@@ -99,44 +128,14 @@ namespace Tessella
                     ExcMessage("Time/Restart from goes on with one run: "
                                "set Mesh/Levels = 1, and one degree and "
                                "one kind of elements."));
+        start.reset();
       }
+
+    private:
+      /// Stage from the beginning of the program to the end of parse().
+      std::unique_ptr<const StageTimes::Scope> start =
+        std::make_unique<StageTimes::Scope>(times, Stage::start);
     };
-
-
-
-    struct Stage
-    {
-      enum
-      {
-        other, ///< time outside of all other stages
-        start, ///< MPI, parameters
-        mesh,
-        agglomeration,
-        set_up, ///< DoFs, data, the initial value
-        assembly,
-        solver,
-        jumps, ///< traces at the ends of slabs, their jumps and masses
-        errors,
-        output,
-        states
-      };
-    };
-
-    StageTimes
-    create_stage_times()
-    {
-      return StageTimes({"other",
-                         "start",
-                         "mesh",
-                         "agglomeration",
-                         "set-up",
-                         "assembly",
-                         "solver",
-                         "jumps",
-                         "errors",
-                         "output",
-                         "states"});
-    }
 
 
 
@@ -309,18 +308,14 @@ namespace Tessella
             {
               const Point<dim> center = handler.bounding_box(k).center();
               double           x[dim + 1];
-              std::string      where;
               for (unsigned int d = 0; d < dim; ++d)
-                {
-                  x[d] = center[d];
-                  where += (d > 0 ? ", " : "") + short_text(x[d]);
-                }
+                x[d] = center[d];
               x[dim]              = state.time;
               const double value  = input.intervals[0].value(x);
               const double number = std::round(value);
               AssertThrow(number >= 1. && number <= 1000.,
                           ExcMessage("Time/Intervals is " + short_text(value) +
-                                     " at (" + where +
+                                     " at (" + point_text(x, dim) +
                                      ") for t = " + short_text(state.time) +
                                      ": it must be between 1 and 1000."));
               result.push_back(static_cast<unsigned int>(number));
@@ -579,9 +574,9 @@ namespace Tessella
     class Study
     {
     public:
-      Study(const Parameters &parameters, StageTimes &times)
+      explicit Study(Parameters &parameters)
         : parameters(parameters)
-        , times(times)
+        , times(parameters.times)
         , output(parameters.output)
         , problem(parameters.equation.create<dim>(parameters.time.first_time))
       {
@@ -683,9 +678,7 @@ namespace Tessella
               const std::uint64_t n_polytopes)
       {
         const RunHistory &history = run.history();
-        table.start_row();
-        table.add("level", level);
-        table.add("degree", degree);
+        table.start_row(level, degree);
         table.add("elements", run.elements);
         table.add("polytopes", n_polytopes);
         std::uint64_t n_unknowns = 0, n_iterations = 0;
@@ -736,29 +729,7 @@ namespace Tessella
         errors_before[run.elements] = errors;
       }
     };
+
+    MainFunction *const main_function = run_study<Study, Parameters>;
   } // namespace Application
 } // namespace Tessella
-
-int
-main(int argc, char **argv)
-{
-  using namespace Tessella::Application;
-
-  StageTimes                               times = create_stage_times();
-  std::unique_ptr<const StageTimes::Scope> start =
-    std::make_unique<StageTimes::Scope>(times, Stage::start);
-  Parameters parameters;
-  return run_program(
-    argc,
-    argv,
-    info,
-    [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
-    [&](dealii::ParameterHandler &prm, const std::string &file) {
-      parameters.parse(prm, file);
-      start.reset();
-      if (parameters.mesh.dimension() == 2)
-        Study<2>(parameters, times).run();
-      else
-        Study<3>(parameters, times).run();
-    });
-}

@@ -22,12 +22,9 @@ namespace Tessella
     AgglomerationInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Agglomeration");
-      prm.declare_entry(
+      prm.add_parameter(
         "Method",
-        "metis",
-        Patterns::Selection(
-          "none|metis|rtree|rtree levels|space filling curve|"
-          "parents|families|file|cell data|material id|single"),
+        method,
         "none: every cell is a polytope. metis: graph partitioning. rtree: "
         "sort-tile-recursive, into the number of polytopes asked for. rtree "
         "levels: nested levels of the tree. space filling curve: groups along "
@@ -36,70 +33,58 @@ namespace Tessella
         "polytopes of their own. "
         "file: ids from a text file, one per cell. cell data: ids from a field "
         "of the .vtk mesh file. material id: one polytope per id. single: one "
-        "polytope in all.");
-      prm.declare_entry("Cells per polytope",
-                        "8",
-                        Patterns::Double(),
+        "polytope in all.",
+        Patterns::Selection(
+          "none|metis|rtree|rtree levels|space filling curve|"
+          "parents|families|file|cell data|material id|single"));
+      prm.add_parameter("Cells per polytope",
+                        cells_per_polytope,
                         "For metis, rtree and space filling curve: the number "
-                        "of polytopes follows the number of cells.");
+                        "of polytopes follows the number of cells.",
+                        Patterns::Double());
       prm.declare_entry("Number of polytopes",
                         "0",
                         Patterns::Anything(),
                         "The same as a number of polytopes; 0: use the "
                         "parameter above.");
-      prm.declare_entry("Levels",
-                        "1",
-                        Patterns::Integer(0, 20),
+      prm.add_parameter("Levels",
+                        levels,
                         "For parents: levels up. For rtree levels: 0 groups "
                         "about 2^dim cells, every level more groups 2^dim of "
-                        "those.");
-      prm.declare_entry("File",
-                        "",
-                        Patterns::Anything(),
+                        "those.",
+                        Patterns::Integer(0, 20));
+      prm.add_parameter("File",
+                        file,
                         "For file: name of the text file. It has one integer "
                         "for every cell, or for every cell of the mesh before "
                         "refinement.");
-      prm.declare_entry("Field",
-                        "polytope",
-                        Patterns::Anything(),
-                        "For cell data: name of the field.");
-      prm.declare_entry("Weight expression",
-                        "",
-                        Patterns::Anything(),
+      prm.add_parameter("Field", field, "For cell data: name of the field.");
+      prm.add_parameter("Weight expression",
+                        weights,
                         "For metis: weight of a cell at its centre, rounded "
                         "to an integer from 1; polytopes get equal weight. "
                         "Empty: all weigh the same.");
-      prm.declare_entry("Split disconnected polytopes",
-                        "false",
-                        Patterns::Bool(),
+      prm.add_parameter("Split disconnected polytopes",
+                        split_disconnected,
                         "Parts of a polytope that share no face become "
                         "polytopes of their own.");
-      prm.declare_entry("Minimum cells",
-                        "1",
-                        Patterns::Integer(1),
+      prm.add_parameter("Minimum cells",
+                        min_cells,
                         "Polytopes of fewer cells are merged into a "
-                        "neighbour.");
+                        "neighbour.",
+                        Patterns::Integer(1));
       prm.leave_subsection();
     }
 
     void
     AgglomerationInput::parse_parameters(ParameterHandler  &prm,
-                                         const std::string &file_name)
+                                         const std::string &parameter_file)
     {
-      parameter_file = file_name;
       prm.enter_subsection("Agglomeration");
-      method             = prm.get("Method");
-      cells_per_polytope = prm.get_double("Cells per polytope");
-      n_polytopes        = parse_integers("Agglomeration/Number of polytopes",
+      n_polytopes = parse_integers("Agglomeration/Number of polytopes",
                                    prm.get("Number of polytopes"),
                                    0,
                                    999999999)[0];
-      levels             = prm.get_integer("Levels");
-      file               = prm.get("File");
-      field              = prm.get("Field");
-      weights            = prm.get("Weight expression");
-      split_disconnected = prm.get_bool("Split disconnected polytopes");
-      min_cells          = prm.get_integer("Minimum cells");
       prm.leave_subsection();
       AssertThrow(cells_per_polytope >= 1. && std::isfinite(cells_per_polytope),
                   ExcMessage("Agglomeration/Cells per polytope must be at "
@@ -158,9 +143,7 @@ namespace Tessella
             std::string        word;
             while (words >> word)
               {
-                AssertThrow(word.size() < 10 &&
-                              word.find_first_not_of("0123456789") ==
-                                std::string::npos,
+                AssertThrow(is_index(word),
                             ExcMessage("The entry '" + word + "' in line " +
                                        std::to_string(n_lines) + " of '" +
                                        file_name +
@@ -172,13 +155,6 @@ namespace Tessella
         return ids;
       }
     } // namespace
-
-    template <int dim>
-    std::vector<unsigned int>
-    AgglomerationInput::create(const Mesh<dim> &mesh) const
-    {
-      return strategy(mesh)(*mesh.triangulation);
-    }
 
     bool
     AgglomerationInput::suits_p4est(const bool refined_locally) const
@@ -301,9 +277,5 @@ namespace Tessella
     AgglomerationInput::strategy(const Mesh<2> &) const;
     template Agglomeration::Strategy<3>
     AgglomerationInput::strategy(const Mesh<3> &) const;
-    template std::vector<unsigned int>
-    AgglomerationInput::create(const Mesh<2> &) const;
-    template std::vector<unsigned int>
-    AgglomerationInput::create(const Mesh<3> &) const;
   } // namespace Application
 } // namespace Tessella

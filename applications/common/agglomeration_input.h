@@ -33,7 +33,10 @@ namespace Tessella
       /// Polytope id of every active cell of @p mesh.
       template <int dim>
       std::vector<unsigned int>
-      create(const Mesh<dim> &mesh) const;
+      create(const Mesh<dim> &mesh) const
+      {
+        return strategy(mesh)(*mesh.triangulation);
+      }
 
       /// Whether the polytopes of a p4est mesh are the same for any number of
       /// processes, provided that all descendants of a cell that are
@@ -48,8 +51,8 @@ namespace Tessella
       describe(const Agglomeration::Statistics &statistics);
 
     private:
-      std::string  method, file, field, weights, parameter_file;
-      double       cells_per_polytope = 1.;
+      std::string  method = "metis", file, field = "polytope", weights;
+      double       cells_per_polytope = 8.;
       unsigned int n_polytopes = 0, levels = 1, min_cells = 1;
       bool         split_disconnected = false;
     };

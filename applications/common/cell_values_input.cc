@@ -81,11 +81,11 @@ namespace Tessella
               const auto value = colon == std::string::npos
                                    ? std::vector<std::string>()
                                    : split(entry.substr(colon + 1), ',');
-              AssertThrow(
-                key.size() == 1 && value.size() == 1 && key[0].size() < 10 &&
-                  key[0].find_first_not_of("0123456789") == std::string::npos,
-                ExcMessage("The entry '" + entry + "' of " + data.name +
-                           " is not of the form 'id: value'."));
+              AssertThrow(key.size() == 1 && value.size() == 1 &&
+                            is_index(key[0]),
+                          ExcMessage("The entry '" + entry + "' of " +
+                                     data.name +
+                                     " is not of the form 'id: value'."));
               const types::material_id id = std::stoul(key[0]);
               AssertThrow(data.by_material.count(id) == 0,
                           ExcMessage(data.name +
@@ -144,22 +144,6 @@ namespace Tessella
 
 
 
-    bool
-    CellValuesInput::has_diffusion() const
-    {
-      return !diffusion.empty();
-    }
-
-
-
-    bool
-    CellValuesInput::has_reaction() const
-    {
-      return !reaction.empty();
-    }
-
-
-
     void
     CellValuesInput::check_source(const bool given_exact,
                                   const bool given_source) const
@@ -172,26 +156,10 @@ namespace Tessella
     }
 
     bool
-    CellValuesInput::has_source() const
-    {
-      return !source.empty();
-    }
-
-
-
-    bool
     CellValuesInput::has_values_per_cell() const
     {
       return !diffusion.by_cell.empty() || !reaction.by_cell.empty() ||
              !source.by_cell.empty();
-    }
-
-
-
-    const std::string &
-    CellValuesInput::diffusion_name() const
-    {
-      return diffusion.name;
     }
 
 

@@ -39,18 +39,30 @@ namespace Tessella
                        const std::string        &parameter_file);
 
       bool
-      has_diffusion() const;
+      has_diffusion() const
+      {
+        return !diffusion.empty();
+      }
       bool
-      has_reaction() const;
+      has_reaction() const
+      {
+        return !reaction.empty();
+      }
       bool
-      has_source() const;
+      has_source() const
+      {
+        return !source.empty();
+      }
       /// Whether there are values per cell, which are identified by the index
       /// of a cell in the whole mesh.
       bool
       has_values_per_cell() const;
       /// Name of the parameter that sets the diffusion, for messages.
       const std::string &
-      diffusion_name() const;
+      diffusion_name() const
+      {
+        return diffusion.name;
+      }
 
       /// Throws if the source would have to be derived from an exact solution
       /// and coefficients that depend on cells. @p given_exact and @p

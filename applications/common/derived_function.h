@@ -132,14 +132,11 @@ namespace Tessella
                        const double  value,
                        const double *x) const override
       {
-        std::string point;
-        for (int d = 0; d < dim; ++d)
-          point += (d > 0 ? ", " : "") + short_text(x[d]);
         AssertThrow(false,
                     dealii::ExcMessage(
                       "The " + what + " that belongs to the exact solution '" +
                       solution + "' is " + short_text(value) +
-                      " at the point (" + point +
+                      " at the point (" + point_text(x, dim) +
                       "); give it as an expression, or another exact "
                       "solution."));
         std::abort(); // not reached

@@ -122,26 +122,25 @@ namespace Tessella
                         Patterns::Selection(
                           "symmetric|incomplete|non-symmetric"),
                         "Variant of interior penalty.");
-      const PenaltyParameters defaults;
-      prm.declare_entry("Penalty constant",
-                        Patterns::Tools::to_string(defaults.constant),
-                        Patterns::Double(),
-                        "Constant C of the penalty; positive.");
+      prm.add_parameter("Penalty constant",
+                        penalty.constant,
+                        "Constant C of the penalty; positive.",
+                        Patterns::Double());
       prm.declare_entry("Penalty formula",
                         "simplex",
                         Patterns::Selection("simplex|bounding box"),
                         "simplex: by the largest simplex on a facet inside "
                         "the polytope (Dong, Georgoulis, Kappas 2021). "
                         "bounding box: p^2 over the extent of the box.");
-      prm.declare_entry("Coefficient order",
-                        "-1",
-                        Patterns::Integer(-1, 40),
+      prm.add_parameter("Coefficient order",
+                        coefficient_order,
                         "Coefficients are integrated as polynomials of this "
-                        "degree; -1: 0 if all are constant, else 2.");
-      prm.declare_entry("Error quadrature order",
-                        "4",
-                        Patterns::Integer(0, 40),
-                        "Errors are integrated with order 2 p + this.");
+                        "degree; -1: 0 if all are constant, else 2.",
+                        Patterns::Integer(-1, 40));
+      prm.add_parameter("Error quadrature order",
+                        extra_order,
+                        "Errors are integrated with order 2 p + this.",
+                        Patterns::Integer(0, 40));
       prm.leave_subsection();
 
       prm.enter_subsection("Execution");
@@ -168,13 +167,13 @@ namespace Tessella
                         "Of each process; 0: as many as there are cores, "
                         "which the processes of a machine share. Results do "
                         "not depend on it.");
-      prm.declare_entry("Device",
-                        "-1",
-                        Patterns::Integer(-1),
+      prm.add_parameter("Device",
+                        device,
                         "Number of the CUDA device that every process uses, "
                         "counted from 0. -1: the present one; of several "
                         "processes on a machine each takes one in turn, and "
-                        "more processes than devices share them.");
+                        "more processes than devices share them.",
+                        Patterns::Integer(-1));
       prm.declare_entry("Kernel cache",
                         "",
                         Patterns::Anything(),
@@ -213,12 +212,9 @@ namespace Tessella
       const std::string variant = prm.get("Variant");
       theta =
         variant == "symmetric" ? 1. : (variant == "incomplete" ? 0. : -1.);
-      penalty.constant  = prm.get_double("Penalty constant");
-      penalty.formula   = prm.get("Penalty formula") == "simplex"
-                            ? PenaltyFormula::simplex
-                            : PenaltyFormula::bounding_box;
-      coefficient_order = prm.get_integer("Coefficient order");
-      extra_order       = prm.get_integer("Error quadrature order");
+      penalty.formula = prm.get("Penalty formula") == "simplex"
+                          ? PenaltyFormula::simplex
+                          : PenaltyFormula::bounding_box;
       prm.leave_subsection();
       AssertThrow(penalty.constant > 0. && std::isfinite(penalty.constant),
                   ExcMessage("Discretisation/Penalty constant is " +
@@ -233,7 +229,6 @@ namespace Tessella
       instruction_set = parse_instruction_set(prm.get("Instruction set"));
       if (needs_backend)
         check_backend("Execution/Backend", backend);
-      device                       = prm.get_integer("Device");
       const unsigned int n_threads = prm.get_integer("Threads");
       const std::string  cache     = prm.get("Kernel cache");
       if (!cache.empty())

@@ -189,16 +189,6 @@ namespace Tessella
 
 
 
-    std::string
-    name(const Distribution distribution)
-    {
-      return distribution == Distribution::p4est    ? "p4est"
-             : distribution == Distribution::shared ? "shared"
-             : distribution == Distribution::fully_distributed
-               ? "fully distributed"
-               : "";
-    }
-
     template AgglomeratedMesh<2>
     create_agglomerated_mesh(const MeshInput &,
                              const AgglomerationInput &,

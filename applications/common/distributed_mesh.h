@@ -43,10 +43,6 @@ namespace Tessella
                              const AgglomerationInput &agglomeration,
                              const bool                cell_values,
                              const unsigned int        level);
-
-    /// Name for reports; empty for a serial mesh.
-    std::string
-    name(const Distribution distribution);
   } // namespace Application
 } // namespace Tessella
 

@@ -14,14 +14,30 @@ namespace Tessella
     using namespace dealii;
 
     void
+    declare_constants(ParameterHandler &prm)
+    {
+      prm.declare_entry("Constants",
+                        "",
+                        Patterns::Anything(),
+                        "Names for numbers: k = 3, eps = 1e-2*k. pi and e are "
+                        "known.");
+    }
+
+    void
+    declare_source(ParameterHandler &prm)
+    {
+      prm.declare_entry("Source",
+                        "auto",
+                        Patterns::Anything(),
+                        "f; auto: what belongs to the exact solution, or zero "
+                        "without one.");
+    }
+
+    void
     EquationInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Equation");
-      prm.declare_entry(
-        "Constants",
-        "",
-        Patterns::Anything(),
-        "Names for numbers: k = 3, eps = 1e-2*k. pi and e are known.");
+      declare_constants(prm);
       prm.declare_entry(
         "Diffusion",
         "1",
@@ -35,11 +51,7 @@ namespace Tessella
                         "b: dim expressions separated by semicolons; empty: "
                         "none.");
       prm.declare_entry("Reaction", "0", Patterns::Anything(), "c.");
-      prm.declare_entry("Source",
-                        "auto",
-                        Patterns::Anything(),
-                        "f; auto: what belongs to the exact solution, or zero "
-                        "without one.");
+      declare_source(prm);
       cell_values.declare_parameters(prm);
       prm.declare_entry(
         "Exact solution",
@@ -88,9 +100,7 @@ namespace Tessella
             split(entry.substr(0, std::min(colon, entry.size())), ',').empty()
               ? ""
               : split(entry.substr(0, colon), ',')[0];
-          const bool number =
-            !key.empty() && key.size() < 10 &&
-            key.find_first_not_of("0123456789") == std::string::npos;
+          const bool number = is_index(key);
           AssertThrow(colon != std::string::npos &&
                         (number || key == "default"),
                       ExcMessage("The entry '" + entry + "' of " + name +
@@ -473,7 +483,6 @@ namespace Tessella
     EquationInput::create() const
     {
       Problem<dim> problem;
-      problem.has_diffusion = !diffusion.empty() || cell_values.has_diffusion();
       problem.has_advection = !advection.empty();
       if (!exact.empty())
         problem.exact_solution = expression_function<dim>(exact);
@@ -537,21 +546,23 @@ namespace Tessella
             form.set_advection(problem.advection =
                                  expression_function<dim>(advection));
         }
+      // Calls a function with the number or the function of an expression.
+      const auto set = [](const std::vector<Expression>        &coefficient,
+                          std::shared_ptr<const Function<dim>> &function,
+                          const auto                           &set_value) {
+        if (is_constant(coefficient))
+          set_value(coefficient[0].value(nullptr));
+        else
+          set_value(function = expression_function<dim>(coefficient));
+      };
       if (!reaction.empty())
-        {
-          if (is_constant(reaction))
-            form.set_reaction(reaction[0].value(nullptr));
-          else
-            form.set_reaction(problem.reaction =
-                                expression_function<dim>(reaction));
-        }
+        set(reaction, problem.reaction, [&](const auto &value) {
+          form.set_reaction(value);
+        });
       if (!source.empty())
-        {
-          if (is_constant(source))
-            form.set_source(source[0].value(nullptr));
-          else
-            form.set_source(problem.source = expression_function<dim>(source));
-        }
+        set(source, problem.source, [&](const auto &value) {
+          form.set_source(value);
+        });
       else if (!exact.empty())
         {
           problem.source = source_of_solution(
@@ -595,33 +606,9 @@ namespace Tessella
         }
     }
 
-    bool
-    EquationInput::has_cell_values() const
-    {
-      return cell_values.has_values_per_cell();
-    }
-
-    template <int dim>
-    void
-    EquationInput::set_cell_values(
-      Problem<dim>                    &problem,
-      const Mesh<dim>                 &mesh,
-      const AgglomerationHandler<dim> &handler) const
-    {
-      cell_values.set_values(problem.form, mesh, handler);
-    }
-
     template Problem<2>
     EquationInput::create() const;
     template Problem<3>
     EquationInput::create() const;
-    template void
-    EquationInput::set_cell_values(Problem<2> &,
-                                   const Mesh<2> &,
-                                   const AgglomerationHandler<2> &) const;
-    template void
-    EquationInput::set_cell_values(Problem<3> &,
-                                   const Mesh<3> &,
-                                   const AgglomerationHandler<3> &) const;
   } // namespace Application
 } // namespace Tessella

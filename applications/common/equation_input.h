@@ -36,9 +36,18 @@ namespace Tessella
       std::shared_ptr<const dealii::TensorFunction<2, dim>> diffusion_tensor;
       /// Boundary ids for which conditions are given.
       std::set<dealii::types::boundary_id> boundary_ids;
-      bool                                 has_diffusion = false;
       bool                                 has_advection = false;
+      /// Whether the matrix is symmetric; set by StudyParameters.
+      bool symmetric = false;
     };
+
+    /// Declares the parameter "Constants" in the present section.
+    void
+    declare_constants(dealii::ParameterHandler &prm);
+
+    /// Declares the parameter "Source" in the present section.
+    void
+    declare_source(dealii::ParameterHandler &prm);
 
     /// Parses "0: x; default: y" as pairs; the key -1 stands for default. @p
     /// name is the name of the parameter, for messages.
@@ -86,12 +95,18 @@ namespace Tessella
       void
       set_cell_values(Problem<dim>                    &problem,
                       const Mesh<dim>                 &mesh,
-                      const AgglomerationHandler<dim> &handler) const;
+                      const AgglomerationHandler<dim> &handler) const
+      {
+        cell_values.set_values(problem.form, mesh, handler);
+      }
 
       /// Whether a file sets values per cell, which are identified by the index
       /// of a cell in the whole mesh.
       bool
-      has_cell_values() const;
+      has_cell_values() const
+      {
+        return cell_values.has_values_per_cell();
+      }
 
     private:
       CellValuesInput cell_values;

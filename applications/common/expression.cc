@@ -25,49 +25,37 @@ namespace Tessella
                    const unsigned int m,
                    double *const      before)
       {
-        const double *const last = before + batch_size;
+        const double *const last  = before + batch_size;
+        const auto          apply = [=](const auto &function) {
+          for (unsigned int q = 0; q < m; ++q)
+            before[q] = function(before[q], last[q]);
+        };
         switch (operation)
           {
             case op_add:
-              for (unsigned int q = 0; q < m; ++q)
-                before[q] += last[q];
-              break;
+              return apply([](double v, double w) { return v + w; });
             case op_subtract:
-              for (unsigned int q = 0; q < m; ++q)
-                before[q] -= last[q];
-              break;
+              return apply([](double v, double w) { return v - w; });
             case op_multiply:
-              for (unsigned int q = 0; q < m; ++q)
-                before[q] *= last[q];
-              break;
+              return apply([](double v, double w) { return v * w; });
             case op_divide:
-              for (unsigned int q = 0; q < m; ++q)
-                before[q] /= last[q];
-              break;
+              return apply([](double v, double w) { return v / w; });
             case op_power:
-              for (unsigned int q = 0; q < m; ++q)
-                before[q] = last[q] == 2. ? before[q] * before[q]
-                                          : std::pow(before[q], last[q]);
-              break;
+              return apply([](double v, double w) {
+                return w == 2. ? v * v : std::pow(v, w);
+              });
             case op_atan2:
-              for (unsigned int q = 0; q < m; ++q)
-                before[q] = std::atan2(before[q], last[q]);
-              break;
+              return apply([](double v, double w) { return std::atan2(v, w); });
             case op_min:
-              for (unsigned int q = 0; q < m; ++q)
-                before[q] = before[q] <= last[q] ? before[q] : last[q];
-              break;
+              return apply([](double v, double w) { return v <= w ? v : w; });
             case op_max:
-              for (unsigned int q = 0; q < m; ++q)
-                before[q] = before[q] >= last[q] ? before[q] : last[q];
-              break;
+              return apply([](double v, double w) { return v >= w ? v : w; });
             case op_mod:
-              for (unsigned int q = 0; q < m; ++q)
-                before[q] = std::fmod(before[q], last[q]);
-              break;
+              return apply([](double v, double w) { return std::fmod(v, w); });
             default:
-              for (unsigned int q = 0; q < m; ++q)
-                before[q] = compare(operation, before[q], last[q]);
+              return apply([operation](double v, double w) {
+                return compare(operation, v, w);
+              });
           }
       }
     } // namespace
@@ -90,24 +78,6 @@ namespace Tessella
       program                = compiled.instructions;
       stack_size             = compiled.stack_size;
       constant               = !compiled.uses_variable;
-    }
-
-    bool
-    Expression::is_constant() const
-    {
-      return constant;
-    }
-
-    const std::string &
-    Expression::name() const
-    {
-      return present_name;
-    }
-
-    const std::string &
-    Expression::text() const
-    {
-      return present_text;
     }
 
     double

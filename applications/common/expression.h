@@ -51,7 +51,10 @@ namespace Tessella
 
       /// Whether no variable occurs in the expression.
       bool
-      is_constant() const;
+      is_constant() const
+      {
+        return constant;
+      }
 
       /// Value at one point; @p x has one entry per variable.
       double
@@ -79,9 +82,15 @@ namespace Tessella
       device_code(const std::vector<std::string> &variables) const;
 
       const std::string &
-      name() const;
+      name() const
+      {
+        return present_name;
+      }
       const std::string &
-      text() const;
+      text() const
+      {
+        return present_text;
+      }
 
       DeclException4(ExcSyntax,
                      std::string,
@@ -178,9 +187,6 @@ namespace Tessella
       gradient_list(const std::vector<dealii::Point<dim>> &points,
                     std::vector<dealii::Tensor<1, dim>>   &gradients,
                     const unsigned int component = 0) const override;
-      dealii::SymmetricTensor<2, dim>
-      hessian(const dealii::Point<dim> &p,
-              const unsigned int        component = 0) const override;
     };
 
     /// Creates an ExpressionFunction.

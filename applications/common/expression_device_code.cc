@@ -71,54 +71,41 @@ namespace Tessella
                   const std::string &a,
                   const std::string &b)
       {
-        const auto infix = [&](const char *symbol) {
-          return "(" + a + " " + symbol + " " + b + ")";
+        struct Parts
+        {
+          std::string before, between, after;
         };
-        const auto lambda = [&](const std::string &result) {
-          return "([](const auto v, const auto w) { return " + result + "; }(" +
-                 a + ", " + b + "))";
+        const auto lambda = [](const std::string &result) {
+          return Parts{"([](const auto v, const auto w) { return " + result +
+                         "; }(",
+                       ", ",
+                       "))"};
         };
-        const auto test = [&](const char *symbol) {
-          return "(" + infix(symbol) + " ? 1. : 0.)";
+        const auto test = [](const std::string &symbol) {
+          return Parts{"((", " " + symbol + " ", ") ? 1. : 0.)"};
         };
-        const auto both = [&](const char *symbol) {
-          return "(" + a + " != 0. " + symbol + " " + b + " != 0. ? 1. : 0.)";
+        const auto both = [](const std::string &symbol) {
+          return Parts{"(", " != 0. " + symbol + " ", " != 0. ? 1. : 0.)"};
         };
-        switch (operation)
-          {
-            case op_add:
-              return infix("+");
-            case op_subtract:
-              return infix("-");
-            case op_multiply:
-              return infix("*");
-            case op_divide:
-              return infix("/");
-            case op_atan2:
-              return "atan2(" + a + ", " + b + ")";
-            case op_mod:
-              return "fmod(" + a + ", " + b + ")";
-            case op_min:
-              return lambda("v <= w ? v : w");
-            case op_max:
-              return lambda("v >= w ? v : w");
-            case op_less:
-              return test("<");
-            case op_less_equal:
-              return test("<=");
-            case op_greater:
-              return test(">");
-            case op_greater_equal:
-              return test(">=");
-            case op_equal:
-              return test("==");
-            case op_not_equal:
-              return test("!=");
-            case op_and:
-              return both("&&");
-            default:
-              return both("||");
-          }
+        static const std::map<unsigned int, Parts> texts = {
+          {op_add, {"(", " + ", ")"}},
+          {op_subtract, {"(", " - ", ")"}},
+          {op_multiply, {"(", " * ", ")"}},
+          {op_divide, {"(", " / ", ")"}},
+          {op_atan2, {"atan2(", ", ", ")"}},
+          {op_mod, {"fmod(", ", ", ")"}},
+          {op_min, lambda("v <= w ? v : w")},
+          {op_max, lambda("v >= w ? v : w")},
+          {op_less, test("<")},
+          {op_less_equal, test("<=")},
+          {op_greater, test(">")},
+          {op_greater_equal, test(">=")},
+          {op_equal, test("==")},
+          {op_not_equal, test("!=")},
+          {op_and, both("&&")},
+          {op_or, both("||")}};
+        const Parts &parts = texts.at(operation);
+        return parts.before + a + parts.between + b + parts.after;
       }
     } // namespace
 

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <sstream>
 
 #include "expression_program.h"
+#include "program.h"
 
 namespace Tessella
 {
@@ -21,16 +21,6 @@ namespace Tessella
     namespace
     {
       template <int dim>
-      std::string
-      text_of(const Point<dim> &p)
-      {
-        std::ostringstream stream;
-        for (int d = 0; d < dim; ++d)
-          stream << (d > 0 ? ", " : "") << p[d];
-        return stream.str();
-      }
-
-      template <int dim>
       double
       checked(const double      value,
               const Expression &expression,
@@ -42,7 +32,7 @@ namespace Tessella
                                              std::isnan(value)
                                                ? std::fabs(value)
                                                : value,
-                                             text_of(p)));
+                                             point_text(&p[0], dim)));
         return value;
       }
 
@@ -207,19 +197,6 @@ namespace Tessella
                                                             nullptr,
                                                             gradients.data(),
                                                             nullptr);
-    }
-
-    template <int dim>
-    SymmetricTensor<2, dim>
-    ExpressionFunction<dim>::hessian(const Point<dim>  &p,
-                                     const unsigned int component) const
-    {
-      SymmetricTensor<2, dim> result;
-      this->components[component].template derivatives<dim>({p},
-                                                            nullptr,
-                                                            nullptr,
-                                                            &result);
-      return result;
     }
 
     template <int dim>

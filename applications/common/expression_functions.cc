@@ -16,7 +16,30 @@ namespace Tessella
       namespace
       {
         constexpr double two_over_sqrt_pi = 1.1283791670955125739;
-      }
+
+        void
+        logarithm(const double x, double (&f)[3])
+        {
+          f[0] = std::log(x);
+          f[1] = 1. / x;
+          f[2] = -f[1] * f[1];
+        }
+
+        // A function that is constant between jumps.
+        template <double (*function)(const double)>
+        void
+        piecewise_constant(const double x, double (&f)[3])
+        {
+          f[0] = function(x);
+          f[1] = f[2] = 0.;
+        }
+
+        double
+        sign(const double x)
+        {
+          return (x > 0) - (x < 0);
+        }
+      } // namespace
 
 
       const UnaryFunction functions[n_functions] = {
@@ -132,20 +155,8 @@ namespace Tessella
          [](const double x, double (&f)[3]) {
            f[0] = f[1] = f[2] = std::exp(x);
          }},
-        {"log",
-         [](const double x) { return std::log(x); },
-         [](const double x, double (&f)[3]) {
-           f[0] = std::log(x);
-           f[1] = 1. / x;
-           f[2] = -f[1] * f[1];
-         }},
-        {"ln",
-         [](const double x) { return std::log(x); },
-         [](const double x, double (&f)[3]) {
-           f[0] = std::log(x);
-           f[1] = 1. / x;
-           f[2] = -f[1] * f[1];
-         }},
+        {"log", [](const double x) { return std::log(x); }, logarithm},
+        {"ln", [](const double x) { return std::log(x); }, logarithm},
         {"log2",
          [](const double x) { return std::log2(x); },
          [](const double x, double (&f)[3]) {
@@ -178,39 +189,14 @@ namespace Tessella
          [](const double x) { return std::fabs(x); },
          [](const double x, double (&f)[3]) {
            f[0] = std::fabs(x);
-           f[1] = (x > 0) - (x < 0);
+           f[1] = sign(x);
            f[2] = 0.;
          }},
-        {"sign",
-         [](const double x) -> double { return (x > 0) - (x < 0); },
-         [](const double x, double (&f)[3]) {
-           f[0] = (x > 0) - (x < 0);
-           f[1] = f[2] = 0.;
-         }},
-        {"floor",
-         [](const double x) { return std::floor(x); },
-         [](const double x, double (&f)[3]) {
-           f[0] = std::floor(x);
-           f[1] = f[2] = 0.;
-         }},
-        {"ceil",
-         [](const double x) { return std::ceil(x); },
-         [](const double x, double (&f)[3]) {
-           f[0] = std::ceil(x);
-           f[1] = f[2] = 0.;
-         }},
-        {"rint",
-         [](const double x) { return std::rint(x); },
-         [](const double x, double (&f)[3]) {
-           f[0] = std::rint(x);
-           f[1] = f[2] = 0.;
-         }},
-        {"int",
-         [](const double x) { return std::round(x); },
-         [](const double x, double (&f)[3]) {
-           f[0] = std::round(x);
-           f[1] = f[2] = 0.;
-         }},
+        {"sign", sign, piecewise_constant<sign>},
+        {"floor", std::floor, piecewise_constant<std::floor>},
+        {"ceil", std::ceil, piecewise_constant<std::ceil>},
+        {"rint", std::rint, piecewise_constant<std::rint>},
+        {"int", std::round, piecewise_constant<std::round>},
         {"erf",
          [](const double x) { return std::erf(x); },
          [](const double x, double (&f)[3]) {

@@ -124,90 +124,70 @@ namespace Tessella
           --nesting;
         }
 
+        struct BinaryOperator
+        {
+          const char  *token;
+          unsigned int operation;
+        };
+
+        // Parses operands that are joined, from left to right, by operators of
+        // one precedence. Of these, the first one in the list that fits is
+        // taken.
+        void
+        chain(void (Parser::*const operand)(),
+              const std::vector<BinaryOperator> &operators)
+        {
+          (this->*operand)();
+          for (;;)
+            {
+              const auto found =
+                std::find_if(operators.begin(),
+                             operators.end(),
+                             [this](const BinaryOperator &candidate) {
+                               return accept(candidate.token);
+                             });
+              if (found == operators.end())
+                return;
+              (this->*operand)();
+              emit(found->operation, 2);
+            }
+        }
+
         void
         disjunction()
         {
-          conjunction();
-          while (accept("||"))
-            {
-              conjunction();
-              emit(op_or, 2);
-            }
+          chain(&Parser::conjunction, {{"||", op_or}});
         }
 
         void
         conjunction()
         {
-          comparison();
-          while (accept("&&"))
-            {
-              comparison();
-              emit(op_and, 2);
-            }
+          chain(&Parser::comparison, {{"&&", op_and}});
         }
 
         void
         comparison()
         {
-          sum();
-          for (;;)
-            {
-              unsigned int operation;
-              if (accept("<="))
-                operation = op_less_equal;
-              else if (accept(">="))
-                operation = op_greater_equal;
-              else if (accept("=="))
-                operation = op_equal;
-              else if (accept("!="))
-                operation = op_not_equal;
-              else if (accept("<"))
-                operation = op_less;
-              else if (accept(">"))
-                operation = op_greater;
-              else
-                return;
-              sum();
-              emit(operation, 2);
-            }
+          chain(&Parser::sum,
+                {{"<=", op_less_equal},
+                 {">=", op_greater_equal},
+                 {"==", op_equal},
+                 {"!=", op_not_equal},
+                 {"<", op_less},
+                 {">", op_greater}});
         }
 
         void
         sum()
         {
-          product();
-          for (;;)
-            if (accept("+"))
-              {
-                product();
-                emit(op_add, 2);
-              }
-            else if (accept("-"))
-              {
-                product();
-                emit(op_subtract, 2);
-              }
-            else
-              return;
+          chain(&Parser::product, {{"+", op_add}, {"-", op_subtract}});
         }
 
+        // A factor takes the ** behind it.
         void
         product()
         {
-          sign();
-          for (;;)
-            if (text.compare(position, 2, "**") != 0 && accept("*"))
-              {
-                sign();
-                emit(op_multiply, 2);
-              }
-            else if (accept("/"))
-              {
-                sign();
-                emit(op_divide, 2);
-              }
-            else
-              return;
+          chain(&Parser::sign, {{"*", op_multiply}, {"/", op_divide}});
         }
 
         // -x^2 is -(x^2); 2^-1 is allowed.

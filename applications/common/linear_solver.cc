@@ -40,52 +40,45 @@ namespace Tessella
     LinearSolver::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Solver");
-      prm.declare_entry(
+      prm.add_parameter(
         "Method",
-        "auto",
-        Patterns::Selection("auto|direct|cg|gmres|bicgstab"),
+        method,
         "direct: sparse LU (MUMPS, or KLU if Trilinos has no MUMPS). cg needs "
         "a symmetric problem: no advection, symmetric variant. auto: direct "
         "for up to 100,000 unknowns in 2-D and 10,000 in 3-D; beyond, cg for "
-        "symmetric problems and gmres for others.");
-      prm.declare_entry("Preconditioner",
-                        "amg",
-                        Patterns::Selection(
-                          "amg|multigrid|device multigrid|ilu|"
-                          "block jacobi|none"),
+        "symmetric problems and gmres for others.",
+        Patterns::Selection("auto|direct|cg|gmres|bicgstab"));
+      prm.add_parameter("Preconditioner",
+                        preconditioner,
                         "amg: block Gauss-Seidel over the polytopes smooths, "
                         "and algebraic multigrid solves for their linear "
                         "functions (constants at degree 0). multigrid: on "
                         "nested polytopes, by the host's threads. device "
                         "multigrid: the same, and the whole iteration, on a "
                         "CUDA device. block jacobi: exact inverses of the "
-                        "diagonal blocks.");
-      prm.declare_entry("Tolerance",
-                        "1e-10",
-                        Patterns::Double(0.),
+                        "diagonal blocks.",
+                        Patterns::Selection(
+                          "amg|multigrid|device multigrid|ilu|"
+                          "block jacobi|none"));
+      prm.add_parameter("Tolerance",
+                        tolerance,
                         "Iterations end when the residual is this small beside "
-                        "the right-hand side.");
-      prm.declare_entry("Maximum iterations",
-                        "10000",
-                        Patterns::Integer(1),
-                        "More are an error.");
-      prm.declare_entry("GMRES basis",
-                        "60",
-                        Patterns::Integer(2),
-                        "Vectors kept by gmres before it restarts.");
+                        "the right-hand side.",
+                        Patterns::Double(0.));
+      prm.add_parameter("Maximum iterations",
+                        max_iterations,
+                        "More are an error.",
+                        Patterns::Integer(1));
+      prm.add_parameter("GMRES basis",
+                        restart,
+                        "Vectors kept by gmres before it restarts.",
+                        Patterns::Integer(2));
       prm.leave_subsection();
     }
 
     void
-    LinearSolver::parse_parameters(ParameterHandler &prm)
+    LinearSolver::parse_parameters()
     {
-      prm.enter_subsection("Solver");
-      method         = prm.get("Method");
-      preconditioner = prm.get("Preconditioner");
-      tolerance      = prm.get_double("Tolerance");
-      max_iterations = prm.get_integer("Maximum iterations");
-      restart        = prm.get_integer("GMRES basis");
-      prm.leave_subsection();
       AssertThrow(tolerance > 0. && tolerance < 1.,
                   ExcMessage("Solver/Tolerance must lie between 0 and 1."));
     }
@@ -203,30 +196,57 @@ namespace Tessella
         }
       };
 
-      // Runs the iteration with multigrid on a copy of the matrix.
+      // Sets up multigrid for an assembled matrix on an R-tree of the
+      // polytopes, down to 64 polytopes or fewer. The coarse operators are
+      // Galerkin products with a rescaled penalty; re-discretised operators
+      // where degrees vary; plain Galerkin products if the source is null. The
+      // smoother is a Chebyshev polynomial for symmetric problems, otherwise
+      // Gauss-Seidel by colours. MatrixType is HostBlockMatrix<double> or
+      // DeviceBlockMatrix<double>.
       template <typename MatrixType, int dim>
       void
-      iterate_with_multigrid(const Iteration                 &iteration,
-                             const System<dim>               &system,
-                             const AgglomerationHandler<dim> &handler)
+      initialize_multigrid(Multigrid<MatrixType>           &multigrid,
+                           const AgglomerationHandler<dim> &handler,
+                           const MatrixSource<dim>         *source,
+                           const MatrixType                &matrix,
+                           const bool                       symmetric)
       {
-        MatrixType A;
-        copy(A, system.matrix, handler);
-        Multigrid<MatrixType> multigrid;
-        initialize_multigrid(
-          multigrid, handler, system.source, A, system.symmetric);
-        std::conditional_t<
-          std::is_same<MatrixType, HostBlockMatrix<double>>::value,
-          HostVector<double>,
-          DeviceVector<double>>
-          x, b;
-        copy(b, system.rhs);
-        copy(x, system.solution);
-        iteration.solve(A, x, b, multigrid);
-        copy(system.solution, x);
+        const std::vector<unsigned int> &degree =
+          handler.polytopic_dofs().degree;
+        const MultigridHierarchy                       hierarchy(handler,
+                                           NestedAgglomeration::rtree(handler));
+        typename Multigrid<MatrixType>::AdditionalData data;
+        data.symmetric = symmetric;
+        if (!symmetric)
+          data.smoother = Multigrid<MatrixType>::Smoother::gauss_seidel;
+        if (source == nullptr)
+          {
+            multigrid.initialize(matrix, hierarchy, data);
+            return;
+          }
+        const bool hp = *std::min_element(degree.begin(), degree.end()) !=
+                        *std::max_element(degree.begin(), degree.end());
+        if (hp)
+          {
+            multigrid.initialize(
+              matrix,
+              assemble_coarse_operators<MatrixType>(
+                handler, hierarchy, source->form, source->data),
+              hierarchy,
+              data);
+            return;
+          }
+        auto without_penalty             = source->data;
+        without_penalty.penalty.constant = 0.;
+        PolytopicAssembler<dim> assembler(handler, without_penalty);
+        MatrixType              none;
+        assembler.reinit(none);
+        assembler.assemble_matrix(source->form, none);
+        multigrid.initialize(matrix, none, hierarchy, data);
       }
 
-      // The same, after a check that multigrid supports the space.
+      // Runs the iteration with multigrid on a copy of the matrix, if the space
+      // is one that multigrid supports.
       template <typename MatrixType, int dim>
       void
       iterate_with_multigrid(const Iteration   &iteration,
@@ -236,7 +256,20 @@ namespace Tessella
           if (const auto *handler =
                 dynamic_cast<const AgglomerationHandler<dim> *>(&system.space))
             {
-              iterate_with_multigrid<MatrixType>(iteration, system, *handler);
+              MatrixType A;
+              copy(A, system.matrix, *handler);
+              Multigrid<MatrixType> multigrid;
+              initialize_multigrid(
+                multigrid, *handler, system.source, A, system.symmetric);
+              std::conditional_t<
+                std::is_same<MatrixType, HostBlockMatrix<double>>::value,
+                HostVector<double>,
+                DeviceVector<double>>
+                x, b;
+              copy(b, system.rhs);
+              copy(x, system.solution);
+              iteration.solve(A, x, b, multigrid);
+              copy(system.solution, x);
               return;
             }
         AssertThrow(false,
@@ -322,47 +355,6 @@ namespace Tessella
           system.iterate(iteration, PreconditionIdentity());
       }
     } // namespace
-
-    template <typename MatrixType, int dim>
-    void
-    initialize_multigrid(Multigrid<MatrixType>           &multigrid,
-                         const AgglomerationHandler<dim> &handler,
-                         const MatrixSource<dim>         *source,
-                         const MatrixType                &matrix,
-                         const bool                       symmetric)
-    {
-      const std::vector<unsigned int> &degree = handler.polytopic_dofs().degree;
-      const MultigridHierarchy         hierarchy(handler,
-                                         NestedAgglomeration::rtree(handler));
-      typename Multigrid<MatrixType>::AdditionalData data;
-      data.symmetric = symmetric;
-      if (!symmetric)
-        data.smoother = Multigrid<MatrixType>::Smoother::gauss_seidel;
-      if (source == nullptr)
-        {
-          multigrid.initialize(matrix, hierarchy, data);
-          return;
-        }
-      const bool hp = *std::min_element(degree.begin(), degree.end()) !=
-                      *std::max_element(degree.begin(), degree.end());
-      if (hp)
-        {
-          multigrid.initialize(
-            matrix,
-            assemble_coarse_operators<MatrixType>(
-              handler, hierarchy, source->form, source->data),
-            hierarchy,
-            data);
-          return;
-        }
-      auto without_penalty             = source->data;
-      without_penalty.penalty.constant = 0.;
-      PolytopicAssembler<dim> assembler(handler, without_penalty);
-      MatrixType              none;
-      assembler.reinit(none);
-      assembler.assemble_matrix(source->form, none);
-      multigrid.initialize(matrix, none, hierarchy, data);
-    }
 
     void
     solve_directly(SolverControl                        &control,
@@ -460,23 +452,6 @@ namespace Tessella
       return report;
     }
 
-    template <int dim>
-    void
-    set_to_one(const AgglomerationHandler<dim> &handler, Vector &vector)
-    {
-      const auto &mesh = handler.polytopic_mesh();
-      const auto &dofs = handler.polytopic_dofs();
-      vector           = 0.;
-      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
-        {
-          double volume = 1.;
-          for (int d = 0; d < dim; ++d)
-            volume *=
-              mesh.box[2 * dim * k + dim + d] - mesh.box[2 * dim * k + d];
-          vector.begin()[dofs.dof_offset[k]] = std::sqrt(volume);
-        }
-    }
-
 #define INSTANTIATE(dim)                     \
   template SolverReport LinearSolver::solve( \
     const PolytopicSpace<dim> &,             \
@@ -485,25 +460,10 @@ namespace Tessella
     const Vector &,                          \
     const bool,                              \
     const MatrixSource<dim> *) const
-#define INSTANTIATE_IN_SPACE(dim)                                            \
-  INSTANTIATE(dim);                                                          \
-  template void initialize_multigrid(Multigrid<HostBlockMatrix<double>> &,   \
-                                     const AgglomerationHandler<dim> &,      \
-                                     const MatrixSource<dim> *,              \
-                                     const HostBlockMatrix<double> &,        \
-                                     const bool);                            \
-  template void initialize_multigrid(Multigrid<DeviceBlockMatrix<double>> &, \
-                                     const AgglomerationHandler<dim> &,      \
-                                     const MatrixSource<dim> *,              \
-                                     const DeviceBlockMatrix<double> &,      \
-                                     const bool);                            \
-  template void set_to_one(const AgglomerationHandler<dim> &, Vector &)
-
-    INSTANTIATE_IN_SPACE(2);
-    INSTANTIATE_IN_SPACE(3);
+    INSTANTIATE(2);
+    INSTANTIATE(3);
     // space-time slabs over three dimensions
     INSTANTIATE(4);
-#undef INSTANTIATE_IN_SPACE
 #undef INSTANTIATE
   } // namespace Application
 } // namespace Tessella

@@ -10,7 +10,6 @@
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/grid/agglomeration_handler.h>
-#include <tessella/multigrid/multigrid.h>
 
 #include <string>
 
@@ -35,31 +34,15 @@ namespace Tessella
       typename PolytopicAssembler<dim>::AdditionalData data;
     };
 
-    /**
-     * Sets up multigrid for the assembled matrix @p matrix on an R-tree of the
-     * polytopes, down to 64 polytopes or fewer. The coarse operators are
-     * Galerkin products with a rescaled penalty; re-discretised operators where
-     * degrees vary; plain Galerkin products if @p source is null. The smoother
-     * is a Chebyshev polynomial for symmetric problems, otherwise Gauss-Seidel
-     * by colours. MatrixType is HostBlockMatrix<double> or
-     * DeviceBlockMatrix<double>.
-     */
-    template <typename MatrixType, int dim>
-    void
-    initialize_multigrid(Multigrid<MatrixType>           &multigrid,
-                         const AgglomerationHandler<dim> &handler,
-                         const MatrixSource<dim>         *source,
-                         const MatrixType                &matrix,
-                         const bool                       symmetric);
-
     /// Section "Solver" of a parameter file.
     class LinearSolver
     {
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
+      /// Checks the values that were read.
       void
-      parse_parameters(dealii::ParameterHandler &prm);
+      parse_parameters();
 
       /**
        * Solves the system. Throws, with the residual reached, if an iteration
@@ -92,7 +75,7 @@ namespace Tessella
                      const dealii::types::global_dof_index n_dofs,
                      const bool                            symmetric) const;
 
-      std::string  method, preconditioner;
+      std::string  method = "auto", preconditioner = "amg";
       double       tolerance      = 1e-10;
       unsigned int max_iterations = 10000, restart = 60;
     };
@@ -109,12 +92,6 @@ namespace Tessella
     residual_norm(const dealii::TrilinosWrappers::SparseMatrix &matrix,
                   const dealii::TrilinosWrappers::MPI::Vector  &solution,
                   const dealii::TrilinosWrappers::MPI::Vector  &rhs);
-
-    /// Sets @p vector to the DoFs of the constant function 1.
-    template <int dim>
-    void
-    set_to_one(const AgglomerationHandler<dim>       &handler,
-               dealii::TrilinosWrappers::MPI::Vector &vector);
   } // namespace Application
 } // namespace Tessella
 

@@ -26,123 +26,114 @@ namespace Tessella
   {
     using namespace dealii;
 
-    namespace
+    void
+    MeshInput::declare_coarse_mesh(ParameterHandler &prm)
     {
-      void
-      declare_coarse_mesh(ParameterHandler &prm)
-      {
-        prm.declare_entry("Dimension",
-                          "2",
-                          Patterns::Integer(2, 3),
-                          "Dimension of space.");
-        prm.declare_entry(
-          "Files",
-          "",
-          Patterns::Anything(),
-          "Mesh files, separated by commas: .msh (gmsh 2 and 4), .vtk, .inp "
-          "(UCD or Abaqus), .unv, and what else deal.II reads; triangles, "
-          "quadrilaterals, tetrahedra, hexahedra or mixed. Several files are a "
-          "sequence of meshes, coarse to fine. They are looked for in the "
-          "present folder, then beside the parameter file. Empty: the mesh "
-          "comes from the generator below.");
-        prm.declare_entry("Generator",
-                          "hyper_cube",
-                          Patterns::Anything(),
-                          "Name of a function of dealii::GridGenerator.");
-        prm.declare_entry("Generator arguments",
-                          "0 : 1 : false",
-                          Patterns::Anything(),
-                          "Its arguments, separated by colons. Several sets of "
-                          "arguments, separated by |, are a sequence of "
-                          "meshes.");
-      }
+      prm.add_parameter("Dimension",
+                        present_dimension,
+                        "Dimension of space.",
+                        Patterns::Integer(2, 3));
+      prm.declare_entry(
+        "Files",
+        "",
+        Patterns::Anything(),
+        "Mesh files, separated by commas: .msh (gmsh 2 and 4), .vtk, .inp "
+        "(UCD or Abaqus), .unv, and what else deal.II reads; triangles, "
+        "quadrilaterals, tetrahedra, hexahedra or mixed. Several files are a "
+        "sequence of meshes, coarse to fine. They are looked for in the "
+        "present folder, then beside the parameter file. Empty: the mesh "
+        "comes from the generator below.");
+      prm.add_parameter("Generator",
+                        generator,
+                        "Name of a function of dealii::GridGenerator.");
+      prm.declare_entry("Generator arguments",
+                        "0 : 1 : false",
+                        Patterns::Anything(),
+                        "Its arguments, separated by colons. Several sets of "
+                        "arguments, separated by |, are a sequence of "
+                        "meshes.");
+    }
 
-      void
-      declare_refinement(ParameterHandler &prm)
-      {
-        prm.declare_entry(
-          "Levels",
-          "0",
-          Patterns::Anything(),
-          "Number of meshes. With several files or sets of arguments: how many "
-          "of them are used (0: all). With one of them: every mesh is the one "
-          "before refined once (0 means 1).");
-        prm.declare_entry("Initial refinements",
-                          "0",
-                          Patterns::Integer(0, 20),
-                          "Global refinements of the first mesh (with several "
-                          "files or sets of arguments: of every mesh).");
-        prm.declare_entry("Convert to simplices",
-                          "false",
-                          Patterns::Bool(),
-                          "Cut quadrilaterals into 8 triangles, hexahedra into "
-                          "24 tetrahedra (after global refinement).");
-        prm.declare_entry("Distortion",
-                          "0",
-                          Patterns::Double(),
-                          "Interior vertices move at random by this fraction "
-                          "of the shortest edge, 0 to 0.45.");
-        prm.declare_entry("Local refinement steps",
-                          "0",
-                          Patterns::Integer(0, 30),
-                          "Local refinements at the end; they leave hanging "
-                          "nodes.");
-        prm.declare_entry("Local refinement expression",
-                          "1",
-                          Patterns::Anything(),
-                          "Cells are refined where this is positive at their "
-                          "centre x, y, z; h is the cell's diameter. For "
-                          "example 0.3 - sqrt(x^2 + y^2), or h - sqrt(x^2 + "
-                          "y^2) for the cells around a point.");
-        prm.declare_entry("Local refinement fraction",
-                          "1",
-                          Patterns::Double(),
-                          "Of those cells, the fraction to be refined, chosen "
-                          "at random (the same ones in every run), 0 to 1.");
-      }
+    void
+    MeshInput::declare_refinement(ParameterHandler &prm)
+    {
+      prm.declare_entry(
+        "Levels",
+        "0",
+        Patterns::Anything(),
+        "Number of meshes. With several files or sets of arguments: how many "
+        "of them are used (0: all). With one of them: every mesh is the one "
+        "before refined once (0 means 1).");
+      prm.add_parameter("Initial refinements",
+                        initial_refinements,
+                        "Global refinements of the first mesh (with several "
+                        "files or sets of arguments: of every mesh).",
+                        Patterns::Integer(0, 20));
+      prm.add_parameter("Convert to simplices",
+                        simplices,
+                        "Cut quadrilaterals into 8 triangles, hexahedra into "
+                        "24 tetrahedra (after global refinement).");
+      prm.add_parameter("Distortion",
+                        distortion,
+                        "Interior vertices move at random by this fraction "
+                        "of the shortest edge, 0 to 0.45.",
+                        Patterns::Double());
+      prm.add_parameter("Local refinement steps",
+                        local_steps,
+                        "Local refinements at the end; they leave hanging "
+                        "nodes.",
+                        Patterns::Integer(0, 30));
+      prm.add_parameter("Local refinement expression",
+                        local_expression,
+                        "Cells are refined where this is positive at their "
+                        "centre x, y, z; h is the cell's diameter. For "
+                        "example 0.3 - sqrt(x^2 + y^2), or h - sqrt(x^2 + "
+                        "y^2) for the cells around a point.");
+      prm.add_parameter("Local refinement fraction",
+                        random_fraction,
+                        "Of those cells, the fraction to be refined, chosen "
+                        "at random (the same ones in every run), 0 to 1.",
+                        Patterns::Double());
+    }
 
-      void
-      declare_boundaries_and_distribution(ParameterHandler &prm)
-      {
-        prm.declare_entry(
-          "Boundary id expression",
-          "",
-          Patterns::Anything(),
-          "Boundary id of a face from its centre, rounded, for example "
-          "if(x < 1e-9, 1, 0). Empty: the ids of the file or generator stay.");
-        prm.declare_entry("Material id expression",
-                          "",
-                          Patterns::Anything(),
-                          "Material id of a cell from its centre, rounded. "
-                          "Empty: the ids of the file or generator stay.");
-        prm.declare_entry(
-          "Periodic boundaries",
-          "",
-          Patterns::Anything(),
-          "Pairs of boundary ids and the direction in which they are apart, "
-          "separated by commas: 0-1 x, 2-3 y.");
-        prm.declare_entry("Mapping degree",
-                          "1",
-                          Patterns::Integer(1, 10),
-                          "Polynomial degree of curved cells (quadrilaterals "
-                          "and hexahedra of generators with curved "
-                          "boundaries); 1: straight edges.");
-        prm.declare_entry(
-          "Distribution",
-          "automatic",
-          Patterns::Selection("automatic|p4est|fully distributed|shared"),
-          "How the mesh lies on several MPI processes. p4est: each one makes and "
-          "keeps its part only; generated quadrilaterals and hexahedra; polytopes "
-          "other than by the methods none and parents are those of each part by "
-          "itself. fully distributed: each makes the whole mesh and its "
-          "polytopes and keeps those that METIS gives it, by the cost of "
-          "quadrature; the same polytopes as on one process. shared: the same, "
-          "but all keep the mesh. automatic: p4est where polytopes are then the "
-          "same as on one process, shared with curved cells, periodic "
-          "boundaries, distortion or values per cell, otherwise fully distributed; on one process none "
-          "of these. A mesh with fewer cells than processes is an error.");
-      }
-    } // namespace
+    void
+    MeshInput::declare_boundaries_and_distribution(ParameterHandler &prm)
+    {
+      prm.add_parameter(
+        "Boundary id expression",
+        boundary_expression,
+        "Boundary id of a face from its centre, rounded, for example "
+        "if(x < 1e-9, 1, 0). Empty: the ids of the file or generator stay.");
+      prm.add_parameter("Material id expression",
+                        material_expression,
+                        "Material id of a cell from its centre, rounded. "
+                        "Empty: the ids of the file or generator stay.");
+      prm.add_parameter(
+        "Periodic boundaries",
+        periodic,
+        "Pairs of boundary ids and the direction in which they are apart, "
+        "separated by commas: 0-1 x, 2-3 y.");
+      prm.add_parameter("Mapping degree",
+                        mapping_degree,
+                        "Polynomial degree of curved cells (quadrilaterals "
+                        "and hexahedra of generators with curved "
+                        "boundaries); 1: straight edges.",
+                        Patterns::Integer(1, 10));
+      prm.add_parameter(
+        "Distribution",
+        present_distribution,
+        "How the mesh lies on several MPI processes. p4est: each one makes and "
+        "keeps its part only; generated quadrilaterals and hexahedra; polytopes "
+        "other than by the methods none and parents are those of each part by "
+        "itself. fully distributed: each makes the whole mesh and its "
+        "polytopes and keeps those that METIS gives it, by the cost of "
+        "quadrature; the same polytopes as on one process. shared: the same, "
+        "but all keep the mesh. automatic: p4est where polytopes are then the "
+        "same as on one process, shared with curved cells, periodic "
+        "boundaries, distortion or values per cell, otherwise fully distributed; on one process none "
+        "of these. A mesh with fewer cells than processes is an error.",
+        Patterns::Selection("automatic|p4est|fully distributed|shared"));
+    }
 
     void
     MeshInput::declare_parameters(ParameterHandler &prm)
@@ -156,26 +147,12 @@ namespace Tessella
 
     void
     MeshInput::parse_parameters(ParameterHandler  &prm,
-                                const std::string &parameter_file_name)
+                                const std::string &parameter_file)
     {
-      parameter_file = parameter_file_name;
       prm.enter_subsection("Mesh");
-      present_dimension   = prm.get_integer("Dimension");
       files               = split(prm.get("Files"), ',');
-      generator           = prm.get("Generator");
       generator_arguments = split(prm.get("Generator arguments"), '|');
       levels = parse_integers("Mesh/Levels", prm.get("Levels"), 0, 30)[0];
-      initial_refinements  = prm.get_integer("Initial refinements");
-      simplices            = prm.get_bool("Convert to simplices");
-      distortion           = prm.get_double("Distortion");
-      local_steps          = prm.get_integer("Local refinement steps");
-      local_expression     = prm.get("Local refinement expression");
-      random_fraction      = prm.get_double("Local refinement fraction");
-      boundary_expression  = prm.get("Boundary id expression");
-      material_expression  = prm.get("Material id expression");
-      periodic             = prm.get("Periodic boundaries");
-      mapping_degree       = prm.get_integer("Mapping degree");
-      present_distribution = prm.get("Distribution");
       prm.leave_subsection();
 
       AssertThrow(distortion >= 0. && distortion <= 0.45,
@@ -202,24 +179,6 @@ namespace Tessella
         levels = n_meshes;
     }
 
-    unsigned int
-    MeshInput::dimension() const
-    {
-      return present_dimension;
-    }
-
-    unsigned int
-    MeshInput::n_levels() const
-    {
-      return levels;
-    }
-
-    const std::string &
-    MeshInput::distribution() const
-    {
-      return present_distribution;
-    }
-
     bool
     MeshInput::suits_p4est() const
     {
@@ -227,12 +186,6 @@ namespace Tessella
              generator.find("simplices") == std::string::npos &&
              generator.find("simplex") == std::string::npos &&
              distortion == 0. && (local_steps == 0 || random_fraction == 1.);
-    }
-
-    bool
-    MeshInput::refines_locally() const
-    {
-      return local_steps > 0;
     }
 
     bool
@@ -282,48 +235,6 @@ namespace Tessella
             cell->set_material_id(
               rounded_id(expression, expression.value(&center[0])));
           }
-      }
-
-      template <int dim>
-      void
-      set_periodicity(const std::string  &periodic,
-                      Triangulation<dim> &triangulation)
-      {
-        std::vector<GridTools::PeriodicFacePair<
-          typename Triangulation<dim>::cell_iterator>>
-          pairs;
-        for (const std::string &entry : split(periodic, ','))
-          {
-            unsigned int       id[2];
-            char               dash = 0, axis = 0;
-            std::istringstream stream(entry);
-            stream >> id[0] >> dash >> id[1] >> axis;
-            AssertThrow(stream && dash == '-' && axis >= 'x' &&
-                          axis < 'x' + dim && stream.rdbuf()->in_avail() == 0,
-                        ExcMessage("The entry '" + entry +
-                                   "' of Mesh/Periodic boundaries is not of "
-                                   "the form '0-1 x'."));
-            const auto before = pairs.size();
-            try
-              {
-                GridTools::collect_periodic_faces(
-                  triangulation, id[0], id[1], axis - 'x', pairs);
-              }
-            catch (const std::exception &exception)
-              {
-                AssertThrow(false,
-                            ExcMessage("The boundaries of '" + entry +
-                                       "' in Mesh/Periodic boundaries do not "
-                                       "match face by face: " +
-                                       error_message(exception)));
-              }
-            AssertThrow(pairs.size() > before,
-                        ExcMessage("The boundaries of '" + entry +
-                                   "' in Mesh/Periodic boundaries have no "
-                                   "faces: the mesh has no such boundary "
-                                   "ids."));
-          }
-        triangulation.add_periodicity(pairs);
       }
 
       // Lower bound for the number of cells that a generator creates; one if it
@@ -463,8 +374,43 @@ namespace Tessella
     void
     MeshInput::set_periodic_boundaries(Triangulation<dim> &triangulation) const
     {
-      if (!periodic.empty())
-        set_periodicity(periodic, triangulation);
+      if (periodic.empty())
+        return;
+      std::vector<
+        GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
+        pairs;
+      for (const std::string &entry : split(periodic, ','))
+        {
+          unsigned int       id[2];
+          char               dash = 0, axis = 0;
+          std::istringstream stream(entry);
+          stream >> id[0] >> dash >> id[1] >> axis;
+          AssertThrow(stream && dash == '-' && axis >= 'x' &&
+                        axis < 'x' + dim && stream.rdbuf()->in_avail() == 0,
+                      ExcMessage("The entry '" + entry +
+                                 "' of Mesh/Periodic boundaries is not of "
+                                 "the form '0-1 x'."));
+          const auto before = pairs.size();
+          try
+            {
+              GridTools::collect_periodic_faces(
+                triangulation, id[0], id[1], axis - 'x', pairs);
+            }
+          catch (const std::exception &exception)
+            {
+              AssertThrow(false,
+                          ExcMessage("The boundaries of '" + entry +
+                                     "' in Mesh/Periodic boundaries do not "
+                                     "match face by face: " +
+                                     error_message(exception)));
+            }
+          AssertThrow(pairs.size() > before,
+                      ExcMessage("The boundaries of '" + entry +
+                                 "' in Mesh/Periodic boundaries have no "
+                                 "faces: the mesh has no such boundary "
+                                 "ids."));
+        }
+      triangulation.add_periodicity(pairs);
     }
 
     template <int dim>
@@ -777,6 +723,15 @@ namespace Tessella
         }
       mesh.description = describe_cells(tria);
       return mesh;
+    }
+
+    std::set<types::boundary_id>
+    parse_boundary_ids(const std::string &name, const std::string &text)
+    {
+      if (text.empty())
+        return {};
+      const auto ids = parse_integers(name, text, 0, 1000000);
+      return {ids.begin(), ids.end()};
     }
 
     template <int dim>

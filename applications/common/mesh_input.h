@@ -59,10 +59,16 @@ namespace Tessella
                        const std::string        &parameter_file);
 
       unsigned int
-      dimension() const;
+      dimension() const
+      {
+        return present_dimension;
+      }
       /// Number of meshes.
       unsigned int
-      n_levels() const;
+      n_levels() const
+      {
+        return levels;
+      }
       /// Creates mesh number @p level. Every failure of a reader is reported in
       /// one sentence that names the file.
       template <int dim>
@@ -82,13 +88,19 @@ namespace Tessella
 
       /// Value of the parameter Mesh/Distribution.
       const std::string &
-      distribution() const;
+      distribution() const
+      {
+        return present_distribution;
+      }
       /// Whether the cells are quadrilaterals or hexahedra of a generator and
       /// nothing about them depends on the order of all cells.
       bool
       suits_p4est() const;
       bool
-      refines_locally() const;
+      refines_locally() const
+      {
+        return local_steps > 0;
+      }
       /// Whether the mesh has curved cells, periodic boundaries or moved
       /// vertices of refined cells, which deal.II's fully distributed meshes do
       /// not copy from serial ones.
@@ -100,6 +112,13 @@ namespace Tessella
       set_periodic_boundaries(dealii::Triangulation<dim> &triangulation) const;
 
     private:
+      /// Parts of declare_parameters().
+      void
+      declare_coarse_mesh(dealii::ParameterHandler &prm);
+      void
+      declare_refinement(dealii::ParameterHandler &prm);
+      void
+      declare_boundaries_and_distribution(dealii::ParameterHandler &prm);
       template <int dim>
       Mesh<dim>
       create(const unsigned int                          level,
@@ -143,22 +162,27 @@ namespace Tessella
       refine_locally(dealii::Triangulation<dim> &triangulation) const;
 
       unsigned int             present_dimension = 2;
-      std::string              parameter_file;
       std::vector<std::string> files;
-      std::string              generator;
+      std::string              generator = "hyper_cube";
       std::vector<std::string> generator_arguments;
       /// The meshes are several files or generated meshes rather than
       /// refinements of one mesh.
       bool         sequence = false;
       unsigned int levels = 0, initial_refinements = 0;
-      bool         simplices       = false;
-      double       distortion      = 0.;
-      unsigned int local_steps     = 0;
-      double       random_fraction = 0.;
-      std::string  local_expression, boundary_expression, material_expression;
-      std::string  constants, periodic, present_distribution;
-      unsigned int mapping_degree = 1;
+      bool         simplices        = false;
+      double       distortion       = 0.;
+      unsigned int local_steps      = 0;
+      double       random_fraction  = 1.;
+      std::string  local_expression = "1", boundary_expression,
+                  material_expression, periodic,
+                  present_distribution = "automatic";
+      unsigned int mapping_degree      = 1;
     };
+
+    /// Parses "1, 2, 4..6" as boundary ids; @p name is the name of the
+    /// parameter. The text may be empty.
+    std::set<dealii::types::boundary_id>
+    parse_boundary_ids(const std::string &name, const std::string &text);
 
     /// Throws if the mesh does not have one of the boundary ids @p ids, for
     /// which the parameter file sets something. The message consists of @p

@@ -13,12 +13,10 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
-#include <new>
 #include <pthread.h>
 #include <sstream>
 #include <system_error>
@@ -453,6 +451,22 @@ namespace Tessella
     }
 
     std::string
+    point_text(const double *x, const int dim)
+    {
+      std::string text;
+      for (int d = 0; d < dim; ++d)
+        text += (d > 0 ? ", " : "") + short_text(x[d]);
+      return text;
+    }
+
+    bool
+    is_index(const std::string &text)
+    {
+      return !text.empty() && text.size() < 10 &&
+             text.find_first_not_of("0123456789") == std::string::npos;
+    }
+
+    std::string
     scientific_text(const double number, const unsigned int digits)
     {
       std::ostringstream stream;
@@ -523,10 +537,7 @@ namespace Tessella
     {
       std::vector<unsigned int> result;
       const auto                number = [&](const std::string &digits) {
-        const bool good =
-          !digits.empty() && digits.size() < 10 &&
-          digits.find_first_not_of("0123456789") == std::string::npos;
-        AssertThrow(good && std::stoul(digits) >= min &&
+        AssertThrow(is_index(digits) && std::stoul(digits) >= min &&
                       std::stoul(digits) <= max,
                     ExcMessage("The entry '" + digits + "' of " + name +
                                " is not an integer from " +

@@ -54,7 +54,7 @@ namespace Tessella
                                          const std::string &)>        &execute);
 
     /// The same for a study: declares and parses @p Parameters, and calls
-    /// Study<dim>(parameters).run() for the dimension of the mesh.
+    /// Study<dim>(parameters).run() for dim = parameters.dimension().
     template <template <int> class Study, typename Parameters>
     int
     run_study(int argc, char **argv, const ProgramInfo &info)
@@ -67,12 +67,18 @@ namespace Tessella
         [&](dealii::ParameterHandler &prm) { parameters.declare(prm); },
         [&](dealii::ParameterHandler &prm, const std::string &file) {
           parameters.parse(prm, file);
-          if (parameters.mesh.dimension() == 2)
+          if (parameters.dimension() == 2)
             Study<2>(parameters).run();
           else
             Study<3>(parameters).run();
         });
     }
+
+    /// The function main() of a program calls @p main_function with @p info;
+    /// both are defined in the file of the program.
+    using MainFunction = int(int argc, char **argv, const ProgramInfo &info);
+    extern MainFunction *const main_function;
+    extern const ProgramInfo   info;
 
     /// Runs @p work and, if it throws, puts the name of the parameter concerned
     /// in front of the message.
@@ -90,6 +96,14 @@ namespace Tessella
     /// Text of a number for messages: six digits, no trailing zeros.
     std::string
     short_text(const double number);
+
+    /// Text of the coordinates of a point, such as "0.5, 1".
+    std::string
+    point_text(const double *x, const int dim);
+
+    /// Whether a text consists of one to nine digits.
+    bool
+    is_index(const std::string &text);
 
     /// Text of a number in scientific notation.
     std::string

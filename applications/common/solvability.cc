@@ -15,8 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "linear_solver.h"
-
 namespace Tessella
 {
   namespace Application
@@ -76,6 +74,25 @@ namespace Tessella
                     Utilities::MPI::max(changed ? 1 : 0, MPI_COMM_WORLD) > 0;
           }
         return part;
+      }
+
+      // Sets a vector to the DoFs of the constant function 1.
+      template <int dim>
+      void
+      set_to_one(const AgglomerationHandler<dim> &handler,
+                 TrilinosWrappers::MPI::Vector   &vector)
+      {
+        const auto &mesh = handler.polytopic_mesh();
+        const auto &dofs = handler.polytopic_dofs();
+        vector           = 0.;
+        for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+          {
+            double volume = 1.;
+            for (int d = 0; d < dim; ++d)
+              volume *=
+                mesh.box[2 * dim * k + dim + d] - mesh.box[2 * dim * k + d];
+            vector.begin()[dofs.dof_offset[k]] = std::sqrt(volume);
+          }
       }
     } // namespace
 

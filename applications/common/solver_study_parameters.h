@@ -30,8 +30,8 @@ namespace Tessella
       parse(dealii::ParameterHandler &prm, const std::string &file)
       {
         StudyParameters<EquationType>::parse(prm, file);
-        solver.parse_parameters(prm);
-        output.parse_parameters(prm, file);
+        solver.parse_parameters();
+        output.parse_parameters(file);
       }
     };
   } // namespace Application

@@ -4,7 +4,6 @@
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/utilities.h>
 
-#include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/svg.h>
 
@@ -81,44 +80,18 @@ namespace Tessella
 
 
 
-    template <int dim>
-    void
-    write_solution(const OutputInput                   &output,
-                   const AgglomerationHandler<dim>     &handler,
-                   const TrilinosWrappers::MPI::Vector &solution,
-                   const std::string                   &ending,
-                   const Vector<double>                *indicators)
+    FieldFiles
+    files_of_row(const StudyRow &row,
+                 const bool      with_polytopes,
+                 const bool      color_by_degree)
     {
-      if (!output.write_solution)
-        return;
-      PolytopicDataOut<dim> data_out(handler);
-      data_out.add_data_vector(solution, "solution");
-      if (indicators != nullptr)
-        data_out.add_polytope_data(*indicators, "indicator");
-      data_out.build_patches();
-      data_out.write_vtu_file(output.file(ending));
-    }
-
-
-
-    template <int dim>
-    void
-    write_drawing(const OutputInput               &output,
-                  const AgglomerationHandler<dim> &handler,
-                  const std::string               &ending,
-                  const std::string               &what,
-                  const unsigned int               n_cells,
-                  const bool                       color_by_degree)
-    {
-      if (!output.write_svg ||
-          Utilities::MPI::n_mpi_processes(handler.get_communicator()) > 1)
-        return;
-      MeshSvgFlags flags;
-      flags.title = output.name + ", " + what + ": " +
-                    std::to_string(handler.n_polytopes()) + " polytopes";
-      flags.color_by_degree = color_by_degree;
-      flags.fine_cells      = n_cells <= 20000;
-      write_mesh_svg(handler, output.file(ending), flags);
+      const std::string number = std::to_string(row.level),
+                        level  = "-" + number;
+      return {level + "-p" + std::to_string(row.degree),
+              with_polytopes ? level : "",
+              "level " + number,
+              row.n_cells,
+              color_by_degree};
     }
 
 
@@ -128,30 +101,35 @@ namespace Tessella
     write_fields(const OutputInput                   &output,
                  const AgglomerationHandler<dim>     &handler,
                  const TrilinosWrappers::MPI::Vector &solution,
-                 const StudyRow                      &row,
-                 const unsigned int                   n_levels,
-                 const bool                           draw_polytopes,
-                 const bool                           color_by_degree)
+                 const FieldFiles                    &files,
+                 const Vector<double>                *indicators)
     {
-      if (!output.fields_of_level(row.level, n_levels))
-        return;
-      const std::string number = std::to_string(row.level),
-                        level  = "-" + number;
-      write_solution(output,
-                     handler,
-                     solution,
-                     level + "-p" + std::to_string(row.degree) +
-                       "-solution.vtu");
-      if (!draw_polytopes)
+      if (output.write_solution)
+        {
+          PolytopicDataOut<dim> data_out(handler);
+          data_out.add_data_vector(solution, "solution");
+          if (indicators != nullptr)
+            data_out.add_polytope_data(*indicators, "indicator");
+          data_out.build_patches();
+          data_out.write_vtu_file(
+            output.file(files.solution + "-solution.vtu"));
+        }
+      if (files.polytopes.empty())
         return;
       if (output.write_polytopes)
-        write_polytopes_vtu(handler, output.file(level + "-polytopes.vtu"));
-      write_drawing(output,
-                    handler,
-                    level + "-mesh.svg",
-                    "level " + number,
-                    row.n_cells,
-                    color_by_degree);
+        write_polytopes_vtu(handler,
+                            output.file(files.polytopes + "-polytopes.vtu"));
+      if (!output.write_svg ||
+          Utilities::MPI::n_mpi_processes(handler.get_communicator()) > 1)
+        return;
+      MeshSvgFlags flags;
+      flags.title = output.name + ", " + files.title + ": " +
+                    std::to_string(handler.n_polytopes()) + " polytopes";
+      flags.color_by_degree = files.color_by_degree;
+      flags.fine_cells      = files.n_cells <= 20000;
+      write_mesh_svg(handler,
+                     output.file(files.polytopes + "-mesh.svg"),
+                     flags);
     }
 
 
@@ -170,44 +148,27 @@ namespace Tessella
           });
           output.print_written(".tex");
         }
-      if (output.write_svg && plot)
+      if (plot)
         {
-          PlotFlags flags;
-          flags.title              = output.name;
-          const auto        curves = table.curves(flags);
-          const std::string file   = output.file("-convergence.svg");
-          on_all_processes(MPI_COMM_WORLD, [&]() {
-            if (is_first_process())
-              write_plot_svg(curves, file, flags);
-          });
-          output.print_written("-convergence.svg");
+          PlotFlags  flags;
+          const auto curves = table.curves(flags);
+          output.write_plot(curves, "-convergence.svg", flags, true);
         }
     }
 
 
 
-#define INSTANTIATE(dim)                                              \
-  template void write_solution(const OutputInput &,                   \
-                               const AgglomerationHandler<dim> &,     \
-                               const TrilinosWrappers::MPI::Vector &, \
-                               const std::string &,                   \
-                               const Vector<double> *);               \
-  template void write_drawing(const OutputInput &,                    \
-                              const AgglomerationHandler<dim> &,      \
-                              const std::string &,                    \
-                              const std::string &,                    \
-                              const unsigned int,                     \
-                              const bool);                            \
-  template void write_fields(const OutputInput &,                     \
-                             const AgglomerationHandler<dim> &,       \
-                             const TrilinosWrappers::MPI::Vector &,   \
-                             const StudyRow &,                        \
-                             const unsigned int,                      \
-                             const bool,                              \
-                             const bool)
-
-    INSTANTIATE(2);
-    INSTANTIATE(3);
-#undef INSTANTIATE
+    template void
+    write_fields(const OutputInput &,
+                 const AgglomerationHandler<2> &,
+                 const TrilinosWrappers::MPI::Vector &,
+                 const FieldFiles &,
+                 const Vector<double> *);
+    template void
+    write_fields(const OutputInput &,
+                 const AgglomerationHandler<3> &,
+                 const TrilinosWrappers::MPI::Vector &,
+                 const FieldFiles &,
+                 const Vector<double> *);
   } // namespace Application
 } // namespace Tessella

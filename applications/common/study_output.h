@@ -38,39 +38,34 @@ namespace Tessella
     void
     set_errors(StudyRow &row, const VectorTools::ErrorNorms &errors);
 
-    /// Writes a solution, and data of polytopes if there are any, to the VTU
-    /// file with suffix @p ending, if section "Output" asks for solutions.
-    template <int dim>
-    void
-    write_solution(const OutputInput                           &output,
-                   const AgglomerationHandler<dim>             &handler,
-                   const dealii::TrilinosWrappers::MPI::Vector &solution,
-                   const std::string                           &ending,
-                   const dealii::Vector<double> *indicators = nullptr);
+    /// Names of the files with a solution and its polytopes.
+    struct FieldFiles
+    {
+      /// Beginnings of the suffixes of the files. Without one for polytopes,
+      /// these are not written.
+      std::string solution, polytopes;
+      /// Title of the drawing of the polytopes, such as "level 2".
+      std::string  title;
+      unsigned int n_cells;         ///< fine cells of many are not drawn
+      bool         color_by_degree; ///< in the drawing
+    };
 
-    /// Draws the mesh to the file with suffix @p ending, if section "Output"
-    /// asks for drawings and the whole mesh is on one process. The title is @p
-    /// what, such as "level 2", with the number of polytopes.
-    template <int dim>
-    void
-    write_drawing(const OutputInput               &output,
-                  const AgglomerationHandler<dim> &handler,
-                  const std::string               &ending,
-                  const std::string               &what,
-                  const unsigned int               n_cells,
-                  const bool                       color_by_degree);
+    /// Names of the files for a row of a table.
+    FieldFiles
+    files_of_row(const StudyRow &row,
+                 const bool      with_polytopes,
+                 const bool      color_by_degree);
 
-    /// Writes solution and polytopes of a row, as far as section "Output" asks
-    /// for them.
+    /// Writes a solution as VTU, with data of polytopes if there are any, and
+    /// the polytopes as VTU and as a drawing, as far as section "Output" asks
+    /// for them. A mesh on several processes is not drawn.
     template <int dim>
     void
     write_fields(const OutputInput                           &output,
                  const AgglomerationHandler<dim>             &handler,
                  const dealii::TrilinosWrappers::MPI::Vector &solution,
-                 const StudyRow                              &row,
-                 const unsigned int                           n_levels,
-                 const bool                                   draw_polytopes,
-                 const bool                                   color_by_degree);
+                 const FieldFiles                            &files,
+                 const dealii::Vector<double> *indicators = nullptr);
 
     /// Prints the tables and writes them in all formats that section "Output"
     /// asks for. If @p plot, also plots the errors against the number of DoFs.

@@ -8,6 +8,7 @@
 
 #include "agglomeration_input.h"
 #include "discretisation_input.h"
+#include "distributed_mesh.h"
 #include "equation_input.h"
 #include "mesh_input.h"
 
@@ -15,21 +16,45 @@ namespace Tessella
 {
   namespace Application
   {
-    /// Sections that the parameter files of most programs begin with. Programs
-    /// with an equation of their own give the class of its section.
-    template <typename EquationType = EquationInput>
-    struct StudyParameters
+    /// Sections that the parameter files of most programs begin with.
+    struct MeshParameters
     {
-      MeshInput           mesh;
-      AgglomerationInput  agglomeration;
-      EquationType        equation;
-      DiscretisationInput discretisation;
+      MeshInput          mesh;
+      AgglomerationInput agglomeration;
 
       void
       declare(dealii::ParameterHandler &prm)
       {
         mesh.declare_parameters(prm);
         agglomeration.declare_parameters(prm);
+      }
+
+      void
+      parse(dealii::ParameterHandler &prm, const std::string &file)
+      {
+        mesh.parse_parameters(prm, file);
+        agglomeration.parse_parameters(prm, file);
+      }
+
+      unsigned int
+      dimension() const
+      {
+        return mesh.dimension();
+      }
+    };
+
+    /// MeshParameters with the sections of the equation and its discretisation.
+    /// Programs with an equation of their own give the class of its section.
+    template <typename EquationType = EquationInput>
+    struct StudyParameters : MeshParameters
+    {
+      EquationType        equation;
+      DiscretisationInput discretisation;
+
+      void
+      declare(dealii::ParameterHandler &prm)
+      {
+        MeshParameters::declare(prm);
         equation.declare_parameters(prm);
         discretisation.declare_parameters(prm);
       }
@@ -40,10 +65,35 @@ namespace Tessella
             const std::string        &file,
             const bool                needs_backend = true)
       {
-        mesh.parse_parameters(prm, file);
-        agglomeration.parse_parameters(prm, file);
+        MeshParameters::parse(prm, file);
         equation.parse_parameters(prm, mesh.dimension(), file);
         discretisation.parse_parameters(prm, mesh.dimension(), needs_backend);
+      }
+
+      /// Creates mesh number @p level and its polytopes. Collective.
+      template <int dim>
+      AgglomeratedMesh<dim>
+      create_mesh(const unsigned int level) const
+      {
+        return create_agglomerated_mesh<dim>(mesh,
+                                             agglomeration,
+                                             equation.has_cell_values(),
+                                             level);
+      }
+
+      /// Creates the problem, whose form has the parameters of the
+      /// discretisation.
+      template <int dim>
+      Problem<dim>
+      create_problem() const
+      {
+        Problem<dim> problem = equation.template create<dim>();
+        discretisation.configure(problem.form);
+        // A tensor from the parameter file has already been checked for
+        // symmetry.
+        problem.symmetric =
+          !problem.has_advection && discretisation.theta == 1.;
+        return problem;
       }
     };
   } // namespace Application

@@ -3,6 +3,8 @@
 
 #include <deal.II/base/exceptions.h>
 
+#include <tessella/base/on_all_processes.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -50,12 +52,6 @@ namespace Tessella
       , with_errors(with_errors)
     {}
 
-    void
-    StudyTable::add(const StudyRow &row)
-    {
-      rows.push_back(row);
-    }
-
     std::string
     StudyTable::describe(const StudyRow &row) const
     {
@@ -96,9 +92,9 @@ namespace Tessella
     }
 
     double
-    StudyTable::rate(const Group         &group,
-                     const unsigned int   row,
-                     const StudyRow::Norm norm) const
+    StudyTable::rate(const Group       &group,
+                     const unsigned int row,
+                     const unsigned int norm) const
     {
       if (row == 0)
         return std::numeric_limits<double>::quiet_NaN();
@@ -167,8 +163,7 @@ namespace Tessella
                 for (unsigned int n = 0; n < StudyRow::n_norms; ++n)
                   {
                     line.push_back(scientific_text(row.error[n], 3));
-                    line.push_back(
-                      fixed(rate(group, i, static_cast<StudyRow::Norm>(n)), 2));
+                    line.push_back(fixed(rate(group, i, n), 2));
                   }
               cells.push_back(line);
             }
@@ -215,8 +210,7 @@ namespace Tessella
             if (with_errors)
               for (unsigned int n = 0; n < StudyRow::n_norms; ++n)
                 {
-                  const double r =
-                    rate(group, i, static_cast<StudyRow::Norm>(n));
+                  const double r = rate(group, i, n);
                   out << ',' << scientific_text(row.error[n], 8) << ','
                       << (std::isfinite(r) ? fixed(r, 4) : "");
                 }
@@ -255,8 +249,7 @@ namespace Tessella
                   {
                     const std::string number = scientific_text(row.error[n], 3);
                     const auto        e      = number.find('e');
-                    const double      r =
-                      rate(group, i, static_cast<StudyRow::Norm>(n));
+                    const double      r      = rate(group, i, n);
                     out << " & $" << number.substr(0, e) << " \\cdot 10^{"
                         << std::stoi(number.substr(e + 1)) << "}$ & "
                         << (std::isfinite(r) ? fixed(r, 2) : "--");
@@ -307,64 +300,42 @@ namespace Tessella
     OutputInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Output");
-      prm.declare_entry("Directory",
-                        "results",
-                        Patterns::Anything(),
+      prm.add_parameter("Directory",
+                        directory,
                         "Folder of all files; it is made if it is not there.");
-      prm.declare_entry("Name",
-                        "",
-                        Patterns::Anything(),
+      prm.add_parameter("Name",
+                        name,
                         "Beginning of all file names; empty: name of the "
                         "parameter file.");
-      prm.declare_entry("Text", "true", Patterns::Bool(), "Tables as text.");
-      prm.declare_entry("CSV",
-                        "true",
-                        Patterns::Bool(),
-                        "All results, comma-separated.");
-      prm.declare_entry("LaTeX", "true", Patterns::Bool(), "Tables for LaTeX.");
-      prm.declare_entry("Solution",
-                        "true",
-                        Patterns::Bool(),
+      prm.add_parameter("Text", write_text, "Tables as text.");
+      prm.add_parameter("CSV", write_csv, "All results, comma-separated.");
+      prm.add_parameter("LaTeX", write_latex, "Tables for LaTeX.");
+      prm.add_parameter("Solution",
+                        write_solution,
                         "VTU of the solution on the fine cells.");
-      prm.declare_entry("Polytopes",
-                        "true",
-                        Patterns::Bool(),
+      prm.add_parameter("Polytopes",
+                        write_polytopes,
                         "VTU of the polytopes as polygons or polyhedra; of "
                         "several processes one file each, and a .pvtu file.");
-      prm.declare_entry("SVG",
-                        "true",
-                        Patterns::Bool(),
+      prm.add_parameter("SVG",
+                        write_svg,
                         "Drawings of the errors and, on one process, of the "
                         "polytopic mesh.");
-      prm.declare_entry("Levels",
-                        "last",
-                        Patterns::Selection("last|all|none"),
+      prm.add_parameter("Levels",
+                        levels,
                         "Meshes for which solution, polytopes and their "
-                        "drawing are written.");
-      prm.declare_entry("Times",
-                        "true",
-                        Patterns::Bool(),
+                        "drawing are written.",
+                        Patterns::Selection("last|all|none"));
+      prm.add_parameter("Times",
+                        print_times,
                         "Print times and the machine's properties; without "
                         "them the output is the same in every run.");
       prm.leave_subsection();
     }
 
     void
-    OutputInput::parse_parameters(ParameterHandler  &prm,
-                                  const std::string &parameter_file)
+    OutputInput::parse_parameters(const std::string &parameter_file)
     {
-      prm.enter_subsection("Output");
-      directory       = prm.get("Directory");
-      name            = prm.get("Name");
-      write_text      = prm.get_bool("Text");
-      write_csv       = prm.get_bool("CSV");
-      write_latex     = prm.get_bool("LaTeX");
-      write_solution  = prm.get_bool("Solution");
-      write_polytopes = prm.get_bool("Polytopes");
-      write_svg       = prm.get_bool("SVG");
-      levels          = prm.get("Levels");
-      print_times     = prm.get_bool("Times");
-      prm.leave_subsection();
       if (name.empty())
         name = std::filesystem::path(parameter_file).stem().string();
       AssertThrow(name.find('/') == std::string::npos,
@@ -403,6 +374,24 @@ namespace Tessella
     OutputInput::print_written(const std::string &ending) const
     {
       print("Wrote " + file(ending) + ".");
+    }
+
+    void
+    OutputInput::write_plot(const std::vector<PlotCurve> &curves,
+                            const std::string            &ending,
+                            PlotFlags                     flags,
+                            const bool                    announce) const
+    {
+      if (!write_svg)
+        return;
+      flags.title               = name;
+      const std::string plotted = file(ending);
+      on_all_processes(MPI_COMM_WORLD, [&]() {
+        if (is_first_process())
+          write_plot_svg(curves, plotted, flags);
+      });
+      if (announce)
+        print_written(ending);
     }
 
     void

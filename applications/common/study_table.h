@@ -58,7 +58,16 @@ namespace Tessella
       StudyTable(const int dim, const bool in_degree, const bool with_errors);
 
       void
-      add(const StudyRow &row);
+      add(const StudyRow &row)
+      {
+        rows.push_back(row);
+      }
+
+      bool
+      empty() const
+      {
+        return rows.empty();
+      }
 
       /// Returns one line about @p row.
       std::string
@@ -88,9 +97,9 @@ namespace Tessella
       /// Convergence order with respect to n_dofs^(-1/dim), or the factor by
       /// which the error decreases; nan in the first row.
       double
-      rate(const Group         &group,
-           const unsigned int   row,
-           const StudyRow::Norm norm) const;
+      rate(const Group       &group,
+           const unsigned int row,
+           const unsigned int norm) const;
 
       int                   dim;
       bool                  in_degree, with_errors;
@@ -103,9 +112,10 @@ namespace Tessella
     public:
       void
       declare_parameters(dealii::ParameterHandler &prm);
+      /// Checks the values that were read. The name of @p parameter_file is
+      /// the default of the name of all files.
       void
-      parse_parameters(dealii::ParameterHandler &prm,
-                       const std::string        &parameter_file);
+      parse_parameters(const std::string &parameter_file);
 
       /// Path of the file with suffix @p ending; creates its folder.
       std::string
@@ -138,6 +148,14 @@ namespace Tessella
         if (write_csv)
           write(".csv", [&](std::ostream &out) { table.write_csv(out); });
       }
+      /// Plots curves in the file with suffix @p ending, if the section asks
+      /// for drawings. The title is the name of the files. If @p announce, also
+      /// prints the name. Collective.
+      void
+      write_plot(const std::vector<PlotCurve> &curves,
+                 const std::string            &ending,
+                 PlotFlags                     flags,
+                 const bool                    announce = false) const;
       /// Says that the file with suffix @p ending was written.
       void
       print_written(const std::string &ending) const;
@@ -150,7 +168,7 @@ namespace Tessella
       bool print_times = true;
 
     private:
-      std::string directory, levels;
+      std::string directory = "results", levels = "last";
     };
   } // namespace Application
 } // namespace Tessella

@@ -15,9 +15,11 @@ namespace Tessella
   namespace Application
   {
     void
-    TextTable::start_row()
+    TextTable::start_row(const std::uint64_t level, const std::uint64_t degree)
     {
-      rows.emplace_back();
+      start_row();
+      add("level", level);
+      add("degree", degree);
     }
 
     void
@@ -66,12 +68,6 @@ namespace Tessella
     TextTable::add_scientific(const std::string &column, const double value)
     {
       add(column, std::isfinite(value) ? scientific_text(value) : "");
-    }
-
-    bool
-    TextTable::empty() const
-    {
-      return rows.empty();
     }
 
     void

@@ -19,7 +19,13 @@ namespace Tessella
     {
     public:
       void
-      start_row();
+      start_row()
+      {
+        rows.emplace_back();
+      }
+      /// Starts a row with the columns "level" and "degree".
+      void
+      start_row(const std::uint64_t level, const std::uint64_t degree);
 
       /// Sets a column of the last row.
       void
@@ -39,7 +45,10 @@ namespace Tessella
       add_scientific(const std::string &column, const double value);
 
       bool
-      empty() const;
+      empty() const
+      {
+        return rows.empty();
+      }
 
       /// Prints aligned columns between bars.
       void

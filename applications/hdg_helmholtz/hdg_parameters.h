@@ -16,8 +16,9 @@ namespace Tessella
     /// Parameters of the program, with the sections "HDG" and "Output".
     struct HDGParameters : StudyParameters<>
     {
-      std::string  trace_space, local_spaces, local_solvers;
-      std::string  method, preconditioner, directory, name;
+      std::string trace_space = "interface", local_spaces = "equal",
+                  local_solvers = "keep", method = "automatic",
+                  preconditioner = "automatic", directory = "results", name;
       Expression   tau;
       double       tolerance      = 1e-10;
       unsigned int max_iterations = 10000, repetitions = 1, chebyshev_terms = 3,
@@ -28,6 +29,13 @@ namespace Tessella
       declare(dealii::ParameterHandler &prm);
       void
       parse(dealii::ParameterHandler &prm, const std::string &file);
+
+    private:
+      /// Parts of declare().
+      void
+      declare_method(dealii::ParameterHandler &prm);
+      void
+      declare_solver(dealii::ParameterHandler &prm);
     };
   } // namespace Application
 } // namespace Tessella

@@ -9,6 +9,8 @@
 #include <locale>
 #include <sstream>
 
+#include "../common/program.h"
+
 namespace Tessella
 {
   namespace Application
@@ -173,27 +175,15 @@ namespace Tessella
                                                  const double *x,
                                                  const double  u) const
     {
-      std::ostringstream point;
-      for (int d = 0; d < dim; ++d)
-        point << (d > 0 ? ", " : "") << x[d];
       AssertThrow(false,
                   ExcBadDiffusion((derivative ? "The derivative by u of "
                                               : "") +
                                     expression.name(),
                                   expression.text(),
                                   value,
-                                  point.str(),
+                                  point_text(x, dim),
                                   u));
       std::abort(); // not reached
-    }
-
-
-
-    template <int dim>
-    const Expression &
-    QuasilinearCoefficient<dim>::text() const
-    {
-      return expression;
     }
 
 
@@ -211,15 +201,6 @@ namespace Tessella
       , theta(theta)
       , order(coefficient_order)
     {}
-
-
-
-    template <int dim>
-    void
-    QuasilinearForm<dim>::prepare() const
-    {
-      u.prepare();
-    }
 
 
 
@@ -462,15 +443,6 @@ namespace Tessella
 
 
     template <int dim>
-    std::string
-    QuasilinearForm<dim>::why_not_on_device() const
-    {
-      return reason;
-    }
-
-
-
-    template <int dim>
     VolumeStructure
     QuasilinearForm<dim>::volume_structure() const
     {
@@ -492,15 +464,6 @@ namespace Tessella
       FacetStructure structure;
       structure.beta = theta != 0.;
       return structure;
-    }
-
-
-
-    template <int dim>
-    unsigned int
-    QuasilinearForm<dim>::coefficient_order() const
-    {
-      return order;
     }
 
 

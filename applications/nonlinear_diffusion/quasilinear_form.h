@@ -12,7 +12,6 @@
 #include <memory>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "../common/expression.h"
 
@@ -63,7 +62,10 @@ namespace Tessella
                       const double  u) const;
 
       const Expression &
-      text() const;
+      text() const
+      {
+        return expression;
+      }
 
     private:
       Expression expression;
@@ -79,6 +81,10 @@ namespace Tessella
       /// function may be null.
       std::shared_ptr<const dealii::Function<dim>> neumann, neumann_flux;
       std::set<dealii::types::boundary_id>         neumann_ids;
+      /// Null if not given. Without an initial guess, iterations begin with
+      /// zero.
+      std::shared_ptr<const dealii::Function<dim>> exact_solution,
+        initial_guess;
     };
 
     /**
@@ -105,11 +111,17 @@ namespace Tessella
                       const unsigned int             coefficient_order);
 
       void
-      prepare() const override;
+      prepare() const override
+      {
+        u.prepare();
+      }
       std::shared_ptr<const DeviceCoefficients<dim>>
       device_coefficients() const override;
       std::string
-      why_not_on_device() const override;
+      why_not_on_device() const override
+      {
+        return reason;
+      }
       /// Creates the functor that device_coefficients() compiles. Returns
       /// false, and sets why_not_on_device(), if a function of the problem has
       /// no device code.
@@ -121,7 +133,10 @@ namespace Tessella
       FacetStructure
       facet_structure() const override;
       unsigned int
-      coefficient_order() const override;
+      coefficient_order() const override
+      {
+        return order;
+      }
       /// Sets the diffusion to one, so that the penalty depends only on the
       /// geometry.
       void

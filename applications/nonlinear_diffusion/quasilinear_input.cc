@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include "quasilinear_input.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "../common/derived_function.h"
+#include "../common/equation_input.h"
 #include "../common/program.h"
 
 namespace Tessella
@@ -17,11 +15,7 @@ namespace Tessella
     QuasilinearInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Equation");
-      prm.declare_entry("Constants",
-                        "",
-                        Patterns::Anything(),
-                        "Names for numbers: k = 3, eps = 1e-2*k. pi and e are "
-                        "known.");
+      declare_constants(prm);
       prm.declare_entry("Diffusion",
                         "1 + u^2",
                         Patterns::Anything(),
@@ -33,11 +27,7 @@ namespace Tessella
                         "u, if known: errors are measured against it, and "
                         "source and boundary data follow from it unless they "
                         "are given.");
-      prm.declare_entry("Source",
-                        "auto",
-                        Patterns::Anything(),
-                        "f; auto: what belongs to the exact solution, or zero "
-                        "without one.");
+      declare_source(prm);
       prm.declare_entry("Initial guess",
                         "0",
                         Patterns::Anything(),
@@ -62,37 +52,37 @@ namespace Tessella
                         "or zero without one.");
       prm.leave_subsection();
 
-      const IterationParameters defaults;
+      IterationParameters &p = iteration;
       prm.enter_subsection("Iteration");
-      prm.declare_entry("Method",
-                        "newton",
-                        Patterns::Selection("picard|newton"),
+      prm.add_parameter("Method",
+                        p.method,
                         "picard: a is taken at the iterate before. newton: "
-                        "the equation is linearised there.");
-      prm.declare_entry("Picard steps",
-                        "0",
-                        Patterns::Integer(0, 1000),
+                        "the equation is linearised there.",
+                        Patterns::Selection("picard|newton"));
+      prm.add_parameter("Picard steps",
+                        p.n_picard_steps,
                         "So many of them before Newton's method, where it "
-                        "does not converge from the initial guess.");
-      prm.declare_entry("Maximum iterations",
-                        std::to_string(defaults.max_iterations),
-                        Patterns::Integer(1, 100000),
-                        "All steps together.");
-      prm.declare_entry("Tolerance",
-                        "1e-10",
-                        Patterns::Double(0.),
+                        "does not converge from the initial guess.",
+                        Patterns::Integer(0, 1000));
+      prm.add_parameter("Maximum iterations",
+                        p.max_iterations,
+                        "All steps together.",
+                        Patterns::Integer(1, 100000));
+      prm.add_parameter("Tolerance",
+                        p.tolerance,
                         "The iteration ends when the Euclidean norm of the "
                         "residual, over that of the right-hand side at the "
-                        "initial guess, is below this.");
-      prm.declare_entry("Damping",
-                        "1",
-                        Patterns::Double(0., 1.),
-                        "Part of a Picard step that is taken, above 0.");
-      prm.declare_entry("Step halvings",
-                        std::to_string(defaults.n_halvings),
-                        Patterns::Integer(0, 50),
+                        "initial guess, is below this.",
+                        Patterns::Double(0.));
+      prm.add_parameter("Damping",
+                        p.damping,
+                        "Part of a Picard step that is taken, above 0.",
+                        Patterns::Double(0., 1.));
+      prm.add_parameter("Step halvings",
+                        p.n_halvings,
                         "A Newton step is halved until the residual falls, at "
-                        "most so many times.");
+                        "most so many times.",
+                        Patterns::Integer(0, 50));
       prm.leave_subsection();
     }
 
@@ -131,31 +121,17 @@ namespace Tessella
       prm.enter_subsection("Boundary conditions");
       dirichlet = parse("Boundary conditions", "Dirichlet values");
       neumann   = parse("Boundary conditions", "Neumann values");
-      neumann_ids.clear();
-      if (!prm.get("Neumann boundary ids").empty())
-        for (const unsigned int id :
-             parse_integers("Boundary conditions/Neumann boundary ids",
-                            prm.get("Neumann boundary ids"),
-                            0,
-                            1000000))
-          neumann_ids.insert(id);
+      neumann_ids =
+        parse_boundary_ids("Boundary conditions/Neumann boundary ids",
+                           prm.get("Neumann boundary ids"));
       prm.leave_subsection();
 
-      prm.enter_subsection("Iteration");
-      IterationParameters &p = present_iteration;
-      p.newton               = prm.get("Method") == "newton";
-      p.n_picard_steps       = prm.get_integer("Picard steps");
-      p.max_iterations       = prm.get_integer("Maximum iterations");
-      p.tolerance            = prm.get_double("Tolerance");
-      p.damping              = prm.get_double("Damping");
-      p.n_halvings           = prm.get_integer("Step halvings");
-      prm.leave_subsection();
-      AssertThrow(p.tolerance > 0. && p.tolerance < 1.,
+      AssertThrow(iteration.tolerance > 0. && iteration.tolerance < 1.,
                   ExcMessage("Iteration/Tolerance must lie between 0 and 1: "
                              "rounding keeps the residual from being zero, and "
                              "the initial guess may have a relative residual "
                              "of 1."));
-      AssertThrow(p.damping > 0.,
+      AssertThrow(iteration.damping > 0.,
                   ExcMessage("Iteration/Damping must be positive, or no step "
                              "is made."));
     }
@@ -305,6 +281,8 @@ namespace Tessella
       problem.source      = function<dim>(source);
       problem.dirichlet = function<dim>(dirichlet.empty() ? exact : dirichlet);
       problem.neumann   = function<dim>(neumann);
+      problem.exact_solution = function<dim>(exact);
+      problem.initial_guess  = function<dim>(guess);
       if (!exact.empty())
         {
           const ExactData<dim> data(problem.diffusion, exact[0]);
@@ -322,43 +300,9 @@ namespace Tessella
 
 
 
-    template <int dim>
-    std::shared_ptr<const Function<dim>>
-    QuasilinearInput::exact_solution() const
-    {
-      return function<dim>(exact);
-    }
-
-
-
-    template <int dim>
-    std::shared_ptr<const Function<dim>>
-    QuasilinearInput::initial_guess() const
-    {
-      return function<dim>(guess);
-    }
-
-
-
-    const IterationParameters &
-    QuasilinearInput::iteration() const
-    {
-      return present_iteration;
-    }
-
-
-
     template QuasilinearProblem<2>
     QuasilinearInput::create() const;
     template QuasilinearProblem<3>
     QuasilinearInput::create() const;
-    template std::shared_ptr<const Function<2>>
-    QuasilinearInput::exact_solution() const;
-    template std::shared_ptr<const Function<3>>
-    QuasilinearInput::exact_solution() const;
-    template std::shared_ptr<const Function<2>>
-    QuasilinearInput::initial_guess() const;
-    template std::shared_ptr<const Function<3>>
-    QuasilinearInput::initial_guess() const;
   } // namespace Application
 } // namespace Tessella

@@ -2,10 +2,8 @@
 #ifndef tessella_applications_quasilinear_input_h
 #define tessella_applications_quasilinear_input_h
 
-#include <deal.II/base/function.h>
 #include <deal.II/base/parameter_handler.h>
 
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,7 +18,7 @@ namespace Tessella
     /// Parameters of the nonlinear iteration.
     struct IterationParameters
     {
-      bool newton = true;
+      std::string method = "newton";
       /// Number of Picard steps before the first step of Newton's method.
       unsigned int n_picard_steps = 0;
       unsigned int max_iterations = 50;
@@ -52,25 +50,13 @@ namespace Tessella
       QuasilinearProblem<dim>
       create() const;
 
-      /// Null if no exact solution was given.
-      template <int dim>
-      std::shared_ptr<const dealii::Function<dim>>
-      exact_solution() const;
-
-      /// Null if the initial guess is zero.
-      template <int dim>
-      std::shared_ptr<const dealii::Function<dim>>
-      initial_guess() const;
-
-      const IterationParameters &
-      iteration() const;
+      IterationParameters iteration;
 
     private:
       Expression diffusion;
       /// Each vector has at most one entry.
       std::vector<Expression> exact, source, dirichlet, neumann, guess;
       std::set<dealii::types::boundary_id> neumann_ids;
-      IterationParameters                  present_iteration;
     };
   } // namespace Application
 } // namespace Tessella

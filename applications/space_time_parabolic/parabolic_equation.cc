@@ -238,11 +238,7 @@ namespace Tessella
     ParabolicEquation::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Equation");
-      prm.declare_entry("Constants",
-                        "",
-                        Patterns::Anything(),
-                        "Names for numbers: k = 3, eps = 1e-2*k. pi and e are "
-                        "known.");
+      declare_constants(prm);
       prm.declare_entry("Diffusion",
                         "1",
                         Patterns::Anything(),
@@ -255,11 +251,7 @@ namespace Tessella
                         "w: an expression for each direction, separated by "
                         "semicolons; empty: none.");
       prm.declare_entry("Reaction", "0", Patterns::Anything(), "c.");
-      prm.declare_entry("Source",
-                        "auto",
-                        Patterns::Anything(),
-                        "f; auto: what belongs to the exact solution, or zero "
-                        "without one.");
+      declare_source(prm);
       present_cell_values.declare_parameters(prm);
       prm.declare_entry("Initial value",
                         "auto",
@@ -382,14 +374,6 @@ namespace Tessella
                                "from Equation/Exact solution with " +
                                cells.diffusion_name() + "."));
       prm.leave_subsection();
-    }
-
-
-
-    const CellValuesInput &
-    ParabolicEquation::cell_values() const
-    {
-      return present_cell_values;
     }
 
 

@@ -61,7 +61,10 @@ namespace Tessella
 
       /// Diffusion, reaction and source per material or cell.
       const CellValuesInput &
-      cell_values() const;
+      cell_values() const
+      {
+        return present_cell_values;
+      }
 
       /// Parses @p text as an expression of the coordinates and t, with the
       /// constants of the equation.

@@ -132,53 +132,50 @@ namespace Tessella
         return "";
       }
 
-      /// First lines of a complete file, up to the polytopes.
-      struct Header
+      /// Reads the first lines of a complete file, up to the polytopes. Returns
+      /// the number of unknowns.
+      std::uint64_t
+      read_header(std::istream &in, State &state)
       {
-        double        time = 0., step = 0.;
+        std::string   word, version;
         std::uint64_t n_dofs = 0;
-        RunHistory    history;
-        bool          has_history = false;
-
-        void
-        read(std::istream &in)
-        {
-          std::string word, version;
-          in >> word >> version;
-          has_history = version == "3";
-          if (!has_history)
-            {
-              in >> time >> step >> n_dofs;
-              return;
-            }
-          std::size_t n = 0;
-          in >> word >> time >> word >> step >> word >> n_dofs >> word >>
-            history.n_rejected >> word;
-          for (double &sum : history.error_sums)
-            sum = number_of(in);
-          in >> word >> n;
-          for (std::size_t i = 0; i < n && in; ++i)
-            {
-              SlabRecord slab;
-              in >> slab.time >> slab.length >> slab.elements >>
-                slab.unknowns >> slab.iterations;
-              slab.jump  = number_of(in);
-              slab.mass  = number_of(in);
-              slab.error = number_of(in);
-              history.slabs.push_back(slab);
-            }
-          in >> word >> history.next_field >> word >> n;
-          for (std::size_t i = 0; i < n && in; ++i)
-            {
-              std::pair<double, std::string> field;
-              in >> field.first;
-              in.ignore(); // skips the blank before a name that may contain
-                           // blanks
-              std::getline(in, field.second);
-              history.fields.push_back(field);
-            }
-        }
-      };
+        in >> word >> version;
+        state.history     = RunHistory();
+        state.has_history = version == "3";
+        if (!state.has_history)
+          {
+            in >> state.time >> state.step >> n_dofs;
+            return n_dofs;
+          }
+        RunHistory &history = state.history;
+        std::size_t n       = 0;
+        in >> word >> state.time >> word >> state.step >> word >> n_dofs >>
+          word >> history.n_rejected >> word;
+        for (double &sum : history.error_sums)
+          sum = number_of(in);
+        in >> word >> n;
+        for (std::size_t i = 0; i < n && in; ++i)
+          {
+            SlabRecord slab;
+            in >> slab.time >> slab.length >> slab.elements >> slab.unknowns >>
+              slab.iterations;
+            slab.jump  = number_of(in);
+            slab.mass  = number_of(in);
+            slab.error = number_of(in);
+            history.slabs.push_back(slab);
+          }
+        in >> word >> history.next_field >> word >> n;
+        for (std::size_t i = 0; i < n && in; ++i)
+          {
+            std::pair<double, std::string> field;
+            in >> field.first;
+            in.ignore(); // skips the blank before a name that may contain
+                         // blanks
+            std::getline(in, field.second);
+            history.fields.push_back(field);
+          }
+        return n_dofs;
+      }
 
       /// Returns ": ..." with advice on what to do about a file that cannot be
       /// used.
@@ -191,11 +188,11 @@ namespace Tessella
             defect(other).empty())
           {
             std::ifstream in(other);
-            Header        header;
-            header.read(in);
+            State         state;
+            read_header(in, state);
             if (in)
               return ": the other state of that run, '" + other +
-                     "' of t = " + short_text(header.time) +
+                     "' of t = " + short_text(state.time) +
                      ", is complete; set Time/Restart from to it.";
           }
         return ": there is no other complete state beside it; take a copy, or "
@@ -325,24 +322,19 @@ namespace Tessella
       const std::string what  = "The file '" + file + "' of Time/Restart from ";
       const std::string wrong = defect(file);
       AssertThrow(wrong.empty(), ExcMessage(what + wrong + advice(file)));
-      std::ifstream in(file);
-      Header        header;
-      header.read(in);
+      std::ifstream       in(file);
+      const std::uint64_t n_dofs = read_header(in, state);
       // This cannot happen if the checksum is correct.
       AssertThrow(in,
                   ExcMessage(
                     what + "is damaged, since its first lines cannot be read" +
                     advice(file)));
-      state.time        = header.time;
-      state.step        = header.step;
-      state.history     = header.history;
-      state.has_history = header.has_history;
       const std::string same_problem =
         ": go on with the mesh, polytopes and "
         "degree that it was written with.";
-      AssertThrow(header.n_dofs == handler.n_dofs(),
+      AssertThrow(n_dofs == handler.n_dofs(),
                   ExcMessage("The state in '" + file + "' has " +
-                             std::to_string(header.n_dofs) +
+                             std::to_string(n_dofs) +
                              " unknowns, but this mesh and degree have " +
                              std::to_string(handler.n_dofs()) + same_problem));
       std::map<std::string, unsigned int> polytopes;
@@ -375,7 +367,7 @@ namespace Tessella
                         advice(file)));
           polytopes.erase(polytope);
         }
-      AssertThrow(n_read == header.n_dofs,
+      AssertThrow(n_read == n_dofs,
                   ExcMessage(what + "is damaged, since it ends too early" +
                              advice(file)));
       AssertThrow(polytopes.empty(),

@@ -23,7 +23,7 @@ namespace Tessella
       std::vector<PolynomialSpaceType> spaces;
       double                           first_time = 0., final_time = 1.;
       double                           step = 0.1, step_factor = 0.5;
-      double tolerance = 0., smallest_step = 0., largest_step = 0.;
+      double tolerance = 0., smallest_step = 1e-6, largest_step = 1.;
       std::vector<Expression> intervals; // at most one entry
       /// State to go on from; empty: none.
       std::string  restart;

@@ -7,9 +7,9 @@
 #   check_floors.sh PROJECT WORK_FOLDER
 
 set -u
+source "$(dirname "$0")/expect.sh"
 script=$1/contrib/check_floors.pl
 tree=$2
-failed=0
 
 # Two floors, a folder each side by side on the lower one.
 make_tree() {
@@ -27,19 +27,6 @@ X
   printf '#include <tessella/high/d.h>\n#include "e.h"\n' \
     >"$tree/source/high/d.cc"
   touch "$tree/source/high/e.h"
-}
-
-# expect STATUS TEXT: of the check of the tree.
-expect() {
-  local output status
-  output=$(perl "$script" "$tree" 2>&1)
-  status=$?
-  if [ "$status" -ne "$1" ] || ! grep -qF -- "$2" <<<"$output"; then
-    echo "Expected exit status $1 and \"$2\", but the check ended with" \
-      "$status and said:"
-    echo "$output"
-    failed=1
-  fi
 }
 
 make_tree

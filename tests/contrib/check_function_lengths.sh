@@ -7,9 +7,9 @@
 #   check_function_lengths.sh PROJECT WORK_FOLDER
 
 set -u
+source "$(dirname "$0")/expect.sh"
 script=$1/contrib/check_function_lengths.pl
 tree=$2
-failed=0
 
 # An empty tree with one table of exceptions, whose rows are the arguments.
 make_tree() {
@@ -27,19 +27,6 @@ write() {
     echo "}"
     echo "${4:-}"
   } >"$tree/$1"
-}
-
-# expect STATUS TEXT: of the check of the tree.
-expect() {
-  local output status
-  output=$(perl "$script" "$tree" 2>&1)
-  status=$?
-  if [ "$status" -ne "$1" ] || ! grep -qF -- "$2" <<<"$output"; then
-    echo "Expected exit status $1 and \"$2\", but the check ended with" \
-      "$status and said:"
-    echo "$output"
-    failed=1
-  fi
 }
 
 make_tree
