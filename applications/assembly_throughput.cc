@@ -20,6 +20,7 @@
 #include "assembly_throughput/throughput_case.h"
 #include "assembly_throughput/throughput_input.h"
 #include "assembly_throughput/throughput_report.h"
+#include "common/device_rates.h"
 #include "common/distributed_mesh.h"
 #include "common/program.h"
 #include "common/study_output.h"

@@ -26,8 +26,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "../../source/assembly/assembler_access.h"
 #include "functor.h"
+#include "strategy_assembler.h"
 
 namespace Tessella
 {
@@ -164,14 +164,17 @@ namespace Tessella
             if (time.name == kernel.name)
               kernel.seconds = std::min(kernel.seconds, time.seconds);
       }
+
+
+
       struct TrilinosSystem
       {
         TrilinosWrappers::SparseMatrix matrix;
         TrilinosWrappers::MPI::Vector  rhs;
 
-        template <int dim>
+        template <typename Assembler>
         void
-        reinit(PolytopicAssembler<dim> &assembler)
+        reinit(Assembler &assembler)
         {
           assembler.reinit(matrix, rhs);
         }
@@ -183,9 +186,9 @@ namespace Tessella
         SparseMatrix<double> matrix;
         Vector<double>       rhs;
 
-        template <int dim>
+        template <typename Assembler>
         void
-        reinit(PolytopicAssembler<dim> &assembler)
+        reinit(Assembler &assembler)
         {
           assembler.reinit(pattern, matrix, rhs);
         }
@@ -197,9 +200,9 @@ namespace Tessella
         DeviceBlockMatrix<Number> matrix;
         DeviceVector<Number>      rhs;
 
-        template <int dim>
+        template <typename Assembler>
         void
-        reinit(PolytopicAssembler<dim> &assembler)
+        reinit(Assembler &assembler)
         {
           assembler.reinit(matrix, rhs);
         }
@@ -207,13 +210,13 @@ namespace Tessella
 
       /// Measures a program that assembles once, and then repeated assembly. @p
       /// complete adds the remaining contributions to the right-hand side.
-      template <typename System, int dim, typename Complete>
+      template <typename System, int dim, typename Assembler, typename Complete>
       void
-      measure_assembly(PolytopicAssembler<dim> &assembler,
-                       const Form<dim>         &form,
-                       const unsigned int       repetitions,
-                       const Complete          &complete,
-                       ThroughputResult        &result)
+      measure_assembly(Assembler         &assembler,
+                       const Form<dim>   &form,
+                       const unsigned int repetitions,
+                       const Complete    &complete,
+                       ThroughputResult  &result)
       {
         System system;
         wait_for_all();
@@ -269,26 +272,36 @@ namespace Tessella
         data.penalty         = discretisation.penalty;
         data.device_memory   = discretisation.device_memory;
         data.device          = discretisation.device;
-        PolytopicAssembler<dim> assembler(space, data);
-        internal::AssemblerAccess::set_strategy(assembler, execution.strategy);
-        switch (execution.matrix)
+        const auto measure   = [&](auto &assembler) {
+          switch (execution.matrix)
+            {
+              case MatrixKind::trilinos:
+                measure_assembly<TrilinosSystem, dim>(
+                  assembler, form, repetitions, complete, result);
+                break;
+              case MatrixKind::sparse:
+                measure_assembly<SparseSystem, dim>(
+                  assembler, form, repetitions, complete, result);
+                break;
+              case MatrixKind::device:
+                measure_assembly<DeviceSystem<double>, dim>(
+                  assembler, form, repetitions, complete, result);
+                break;
+              case MatrixKind::device_single:
+                measure_assembly<DeviceSystem<float>, dim>(
+                  assembler, form, repetitions, complete, result);
+                break;
+            }
+        };
+        if (execution.strategy == AssemblyStrategy::block_rows)
           {
-            case MatrixKind::trilinos:
-              measure_assembly<TrilinosSystem>(
-                assembler, form, repetitions, complete, result);
-              break;
-            case MatrixKind::sparse:
-              measure_assembly<SparseSystem>(
-                assembler, form, repetitions, complete, result);
-              break;
-            case MatrixKind::device:
-              measure_assembly<DeviceSystem<double>>(
-                assembler, form, repetitions, complete, result);
-              break;
-            case MatrixKind::device_single:
-              measure_assembly<DeviceSystem<float>>(
-                assembler, form, repetitions, complete, result);
-              break;
+            PolytopicAssembler<dim> assembler(space, data);
+            measure(assembler);
+          }
+        else
+          {
+            StrategyAssembler<dim> assembler(space, execution.strategy, data);
+            measure(assembler);
           }
       }
 
