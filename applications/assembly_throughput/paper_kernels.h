@@ -255,6 +255,26 @@ namespace Tessella
           }
       }
 
+      /// The same for simplex t of the group and the block of one polytope.
+      template <bool triples, int dim>
+      __device__ __forceinline__ void
+      put_own(const Arguments<dim> &A,
+              const unsigned int    t,
+              const Place          &own,
+              const unsigned int    i,
+              const unsigned int    j,
+              const double          value)
+      {
+        put<triples>(A,
+                     A.first_triple +
+                       std::uint64_t(j * A.n_functions + i) * A.n + t,
+                     own,
+                     own,
+                     i,
+                     j,
+                     value);
+      }
+
 
 
       /// Entry of the coefficient table; 0 if the form does not have the
@@ -378,14 +398,7 @@ namespace Tessella
                     }
                   sum = fma(rule<dim, general>(A, q, dim), value, sum);
                 }
-              put<triples>(A,
-                           A.first_triple +
-                             std::uint64_t(j * A.n_functions + i) * A.n + t,
-                           own,
-                           own,
-                           i,
-                           j,
-                           factor * sum);
+              put_own<triples>(A, t, own, i, j, factor * sum);
             }
       }
 
@@ -577,14 +590,7 @@ namespace Tessella
                                 dot<dim>(beta, dw) * u),
                             sum);
                 }
-              put<triples>(A,
-                           A.first_triple +
-                             std::uint64_t(j * A.n_functions + i) * A.n + t,
-                           own,
-                           own,
-                           i,
-                           j,
-                           factor * sum);
+              put_own<triples>(A, t, own, i, j, factor * sum);
             }
       }
 

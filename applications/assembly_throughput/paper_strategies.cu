@@ -60,26 +60,21 @@ namespace Tessella
 
 
     template <int dim>
-    struct PaperAssembler<dim>::Implementation
+    struct PaperAssembler<dim>::Implementation : public PaperInput<dim>
     {
-      Implementation(const AssemblyStrategy            strategy,
-                     const PolytopicMesh<dim>         &mesh,
-                     const PolytopicDoFs              &dofs,
-                     const BlockSparsity              &sparsity,
-                     const SimplexRules               &rules,
-                     const std::vector<unsigned char> &exponents,
-                     const Parallel                   &parallel,
-                     const std::size_t                 memory)
-        : strategy(strategy)
+      explicit Implementation(const PaperInput<dim> &input)
+        : PaperInput<dim>(input)
         , triples(strategy == AssemblyStrategy::coordinate_sort)
-        , mesh(mesh)
-        , dofs(dofs)
-        , sparsity(sparsity)
-        , rules(rules)
-        , exponents(exponents)
-        , parallel(parallel)
-        , memory(memory)
       {}
+
+      using PaperInput<dim>::strategy;
+      using PaperInput<dim>::mesh;
+      using PaperInput<dim>::dofs;
+      using PaperInput<dim>::sparsity;
+      using PaperInput<dim>::rules;
+      using PaperInput<dim>::exponents;
+      using PaperInput<dim>::parallel;
+      using PaperInput<dim>::memory;
 
       /// Simplices of one degree, which a single launch processes.
       struct Group
@@ -763,6 +758,20 @@ namespace Tessella
         return n_triples;
       }
 
+      // Calls a function of CUB, first for the size of its temporary memory.
+      template <typename Function>
+      void
+      call_cub(const std::string &name,
+               const char        *purpose,
+               const Function    &function)
+      {
+        std::size_t bytes = 0;
+        check(function(nullptr, bytes), purpose);
+        temporary.resize(bytes);
+        timed(name,
+              [&]() { check(function(temporary.data(), bytes), purpose); });
+      }
+
       // Sorts triples and adds them to the result of the given size.
       template <bool matrix>
       void
@@ -779,50 +788,36 @@ namespace Tessella
         const int           n_bits = matrix ? 2 * column_bits : column_bits;
         unsigned int        n_runs = 0;
         std::uint64_t       last   = invalid_key;
-        std::size_t         bytes  = 0;
         unsigned int *const count  = counter.data();
         if (n > 0)
           {
-            check(
-              cub::DeviceRadixSort::SortPairs(
-                nullptr, bytes, key_buffer, entry_buffer, n, 0, n_bits, stream),
-              "the sort of triples");
-            temporary.resize(bytes);
-            timed("sort", [&]() {
-              check(cub::DeviceRadixSort::SortPairs(temporary.data(),
-                                                    bytes,
-                                                    key_buffer,
-                                                    entry_buffer,
-                                                    n,
-                                                    0,
-                                                    n_bits,
-                                                    stream),
-                    "the sort of triples");
-            });
+            call_cub("sort",
+                     "the sort of triples",
+                     [&](void *buffer, std::size_t &bytes) {
+                       return cub::DeviceRadixSort::SortPairs(buffer,
+                                                              bytes,
+                                                              key_buffer,
+                                                              entry_buffer,
+                                                              n,
+                                                              0,
+                                                              n_bits,
+                                                              stream);
+                     });
             const IsFirst first = {key_buffer.Current()};
             const thrust::counting_iterator<unsigned int> numbers(0);
             runs.resize(size + 1);
-            check(cub::DeviceSelect::If(nullptr,
-                                        bytes,
-                                        numbers,
-                                        runs.data(),
-                                        count,
-                                        static_cast<int>(n),
-                                        first,
-                                        stream),
-                  "the search for equal triples");
-            temporary.resize(bytes);
-            timed("sum", [&]() {
-              check(cub::DeviceSelect::If(temporary.data(),
-                                          bytes,
-                                          numbers,
-                                          runs.data(),
-                                          count,
-                                          static_cast<int>(n),
-                                          first,
-                                          stream),
-                    "the search for equal triples");
-            });
+            call_cub("sum",
+                     "the search for equal triples",
+                     [&](void *buffer, std::size_t &bytes) {
+                       return cub::DeviceSelect::If(buffer,
+                                                    bytes,
+                                                    numbers,
+                                                    runs.data(),
+                                                    count,
+                                                    static_cast<int>(n),
+                                                    first,
+                                                    stream);
+                     });
             check(cudaMemcpyAsync(&n_runs,
                                   count,
                                   sizeof(n_runs),
@@ -1034,16 +1029,7 @@ namespace Tessella
                temporary.size();
       }
 
-      const AssemblyStrategy           strategy;
-      const bool                       triples;
-      const PolytopicMesh<dim>        &mesh;
-      const PolytopicDoFs             &dofs;
-      const BlockSparsity             &sparsity;
-      const SimplexRules               rules;
-      const std::vector<unsigned char> exponents;
-      const Parallel                   parallel;
-      const std::size_t                memory;
-
+      const bool    triples;
       std::uint64_t staging_size = max_staging_size;
       std::size_t   mesh_memory  = 0; // bytes that do not depend on a part
 
@@ -1077,17 +1063,8 @@ namespace Tessella
 
 
     template <int dim>
-    PaperAssembler<dim>::PaperAssembler(
-      const AssemblyStrategy            strategy,
-      const PolytopicMesh<dim>         &mesh,
-      const PolytopicDoFs              &dofs,
-      const BlockSparsity              &sparsity,
-      const SimplexRules               &rules,
-      const std::vector<unsigned char> &exponents,
-      const Parallel                   &parallel,
-      const std::size_t                 memory)
-      : implementation(std::make_unique<Implementation>(
-          strategy, mesh, dofs, sparsity, rules, exponents, parallel, memory))
+    PaperAssembler<dim>::PaperAssembler(const PaperInput<dim> &input)
+      : implementation(std::make_unique<Implementation>(input))
     {
       implementation->upload();
     }

@@ -32,13 +32,29 @@ namespace Tessella
       std::vector<double> data;
     };
 
+    /// Problem of a PaperAssembler. References must outlive it.
+    template <int dim>
+    struct PaperInput
+    {
+      const AssemblyStrategy strategy;
+      /// All sub-cells and facets must be simplices.
+      const PolytopicMesh<dim>        &mesh;
+      const PolytopicDoFs             &dofs;
+      const BlockSparsity             &sparsity;
+      const SimplexRules               rules;
+      const std::vector<unsigned char> exponents;
+      const internal::Device::Parallel parallel;
+      /// Number of bytes to use on the device; 0: all free memory.
+      const std::size_t memory;
+    };
+
     /**
      * The two algorithms of Z. Dong, E. H. Georgoulis and T. Kappas,
-     * GPU-accelerated discontinuous Galerkin methods on polytopic meshes,
-     * SIAM J. Sci. Comput. 43 (2021), for comparison with
-     * Device::Assembler:
-     * AssemblyStrategy::coordinate_sort is their approach 1 (section 3.3),
-     * AssemblyStrategy::precomputed_pattern their approach 2 (section 3.4).
+     * GPU-accelerated discontinuous Galerkin methods on polytopic meshes, SIAM
+     * J. Sci. Comput. 43 (2021), for comparison with the library's
+     * Device::Assembler. AssemblyStrategy::coordinate_sort is their approach 1
+     * (section 3.3), AssemblyStrategy::precomputed_pattern their approach 2
+     * (section 3.4).
      *
      * <b>Common properties</b> (section 3.1). One thread computes all
      * contributions of one simplex: a sub-cell in the kernel of elements, a
@@ -90,16 +106,7 @@ namespace Tessella
       using Tabulate = std::function<
         void(const internal::Device::Chunk &, double *, double *)>;
 
-      /// All sub-cells and facets of the mesh must be simplices. @p memory:
-      /// number of bytes to use on the device, 0 for all free memory.
-      PaperAssembler(const AssemblyStrategy            strategy,
-                     const PolytopicMesh<dim>         &mesh,
-                     const PolytopicDoFs              &dofs,
-                     const BlockSparsity              &sparsity,
-                     const SimplexRules               &rules,
-                     const std::vector<unsigned char> &exponents,
-                     const internal::Device::Parallel &parallel,
-                     const std::size_t                 memory);
+      explicit PaperAssembler(const PaperInput<dim> &input);
       ~PaperAssembler();
 
       /// Like Device::Assembler::assemble(), with the penalty sigma of all

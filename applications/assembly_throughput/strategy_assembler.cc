@@ -256,19 +256,19 @@ namespace Tessella
           std::vector<unsigned char> exponents(
             dim * Legendre::n_functions(dim, max_degree, space));
           Legendre::exponents(dim, max_degree, space, exponents.data());
-          assembler = std::make_unique<PaperAssembler<dim>>(
-            strategy,
-            mesh,
-            dofs,
-            context.structure.blocks,
-            make_simplex_rules(preparation.rules(), max_degree),
-            exponents,
-            [](const std::size_t                                    n,
+          assembler     = std::make_unique<PaperAssembler<dim>>(PaperInput<dim>{
+                strategy,
+                mesh,
+                dofs,
+                context.structure.blocks,
+                make_simplex_rules(preparation.rules(), max_degree),
+                exponents,
+                [](const std::size_t                                    n,
                const std::size_t                                    size,
                const std::function<void(std::size_t, std::size_t)> &function) {
               internal::for_ranges(n, size, function);
             },
-            context.parameters.device_memory);
+                context.parameters.device_memory});
           present       = revision;
           present_order = preparation.coefficient_order();
         }
