@@ -118,7 +118,8 @@ namespace Tessella
                const Tabulate                         &tabulate,
                const internal::AssemblyTarget<double> &target);
 
-      /// Like the functions of Device::Assembler with these names.
+      /// Numbers of tabulated points that precede each sub-cell and each entry
+      /// of polytope_interface, for the form that is being assembled.
       const std::uint64_t *
       subcell_points() const;
       const std::uint64_t *

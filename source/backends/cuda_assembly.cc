@@ -274,8 +274,8 @@ namespace Tessella
                                             double              *interior,
                                             double              *boundary) {
             host.packed_facets(sigma,
-                               assembler.packed_interior_points(),
-                               assembler.packed_boundary_points(),
+                               assembler.points().interior,
+                               assembler.points().boundary,
                                chunk,
                                interior,
                                boundary);
@@ -286,7 +286,7 @@ namespace Tessella
         Device::Range<std::uint64_t>
         subcell_points() const
         {
-          return {assembler.subcell_points(), mesh.subcell_offset[first]};
+          return {assembler.points().subcell, mesh.subcell_offset[first]};
         }
 
         /// Facet tables of polytopes [begin, end) of a chunk.
@@ -299,7 +299,7 @@ namespace Tessella
           if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
             host.facets(sigma,
                         Device::Range<std::uint64_t>{
-                          assembler.entry_points(),
+                          assembler.points().entry,
                           mesh.polytope_interface_offset[first]},
                         chunk,
                         chunk.begin + begin,
