@@ -4,17 +4,27 @@
 
 #include <tessella/base/exceptions.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace Tessella
 {
   namespace Application
   {
+    namespace
+    {
+      // In the order of AssemblyStrategy.
+      const std::string names[] = {"block_rows",
+                                   "coordinate_sort",
+                                   "precomputed_pattern"};
+    } // namespace
+
+
+
     std::string
     name(const AssemblyStrategy strategy)
     {
-      return strategy == AssemblyStrategy::coordinate_sort ? "coordinate_sort"
-             : strategy == AssemblyStrategy::precomputed_pattern
-               ? "precomputed_pattern"
-               : "block_rows";
+      return names[static_cast<unsigned int>(strategy)];
     }
 
 
@@ -22,9 +32,7 @@ namespace Tessella
     std::string
     assembly_strategy_names()
     {
-      return name(AssemblyStrategy::block_rows) + "|" +
-             name(AssemblyStrategy::coordinate_sort) + "|" +
-             name(AssemblyStrategy::precomputed_pattern);
+      return names[0] + "|" + names[1] + "|" + names[2];
     }
 
 
@@ -32,17 +40,12 @@ namespace Tessella
     AssemblyStrategy
     assembly_strategy(const std::string &wanted)
     {
-      for (const AssemblyStrategy strategy :
-           {AssemblyStrategy::block_rows,
-            AssemblyStrategy::coordinate_sort,
-            AssemblyStrategy::precomputed_pattern})
-        if (wanted == name(strategy))
-          return strategy;
-      AssertThrow(false,
+      const auto found = std::find(std::begin(names), std::end(names), wanted);
+      AssertThrow(found != std::end(names),
                   ExcUserInput("There is no assembly strategy '" + wanted +
                                "': use one of " + assembly_strategy_names() +
                                "."));
-      return AssemblyStrategy::block_rows;
+      return static_cast<AssemblyStrategy>(found - std::begin(names));
     }
   } // namespace Application
 } // namespace Tessella

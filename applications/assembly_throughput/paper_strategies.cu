@@ -283,23 +283,17 @@ namespace Tessella
 
       // ---- parts
 
-      // Bytes of a part for n matrix entries, not counting its triples.
-      std::uint64_t
-      bytes_of_entries(const FormData<dim>  &form,
-                       const Target<double> &target,
-                       const std::uint64_t   n) const
-      {
-        return form.matrix ? n * (4 + (target.device_values == nullptr ? 8 : 0))
-                           : 0;
-      }
-
       std::vector<Part>
       make_parts(const FormData<dim>  &form,
                  const Target<double> &target,
                  const double          available) const
       {
-        std::vector<Part>  parts;
-        const unsigned int n = mesh.n_polytopes();
+        // Bytes of a matrix entry, not counting its triples.
+        const std::uint64_t entry_bytes = !form.matrix                      ? 0
+                                          : target.device_values == nullptr ? 12
+                                                                            : 4;
+        std::vector<Part>   parts;
+        const unsigned int  n = mesh.n_polytopes();
         for (unsigned int k = 0; k < n;)
           {
             Part   part  = {k, k, 0};
@@ -347,10 +341,8 @@ namespace Tessella
                     (mesh.subcell_offset[k + 1] - mesh.subcell_offset[k] + 1);
                 const double more =
                   33. * n_triples + 8. * n_tables +
-                  bytes_of_entries(form,
-                                   target,
-                                   sparsity.value_offset[k + 1] -
-                                     sparsity.value_offset[k]) +
+                  entry_bytes *
+                    (sparsity.value_offset[k + 1] - sparsity.value_offset[k]) +
                   16. * dofs.n_basis[k];
                 if (bytes + more > available ||
                     part.n_triples + n_triples > max_triples)
@@ -1077,19 +1069,13 @@ namespace Tessella
 
 
     template <int dim>
-    const std::uint64_t *
-    PaperAssembler<dim>::subcell_points() const
+    PointPositions
+    PaperAssembler<dim>::points() const
     {
-      return implementation->subcell_q.data();
-    }
-
-
-
-    template <int dim>
-    const std::uint64_t *
-    PaperAssembler<dim>::entry_points() const
-    {
-      return implementation->entry_q.data();
+      return {implementation->subcell_q.data(),
+              implementation->entry_q.data(),
+              nullptr,
+              nullptr};
     }
 
 

@@ -118,12 +118,10 @@ namespace Tessella
                const Tabulate                         &tabulate,
                const internal::AssemblyTarget<double> &target);
 
-      /// Numbers of tabulated points that precede each sub-cell and each entry
-      /// of polytope_interface, for the form that is being assembled.
-      const std::uint64_t *
-      subcell_points() const;
-      const std::uint64_t *
-      entry_points() const;
+      /// Positions of the points for the form that is being assembled; there
+      /// are no packed tables.
+      internal::Device::PointPositions
+      points() const;
 
     private:
       struct Implementation;

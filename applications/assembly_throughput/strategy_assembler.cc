@@ -219,7 +219,7 @@ namespace Tessella
               chunk.end - chunk.begin,
               [&](const unsigned int begin, const unsigned int end) {
                 if (data.volume_layout.n > 0)
-                  host.volume({assembler->subcell_points(), 0},
+                  host.volume({assembler->points().subcell, 0},
                               chunk,
                               chunk.begin + begin,
                               chunk.begin + end,
@@ -227,7 +227,7 @@ namespace Tessella
                               preparation.kept_diffusion());
                 if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
                   host.facets(sigma.data(),
-                              {assembler->entry_points(), 0},
+                              {assembler->points().entry, 0},
                               chunk,
                               chunk.begin + begin,
                               chunk.begin + end,

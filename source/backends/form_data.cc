@@ -243,26 +243,17 @@ namespace Tessella
 
 
 
-    template Device::FacetLayout
-    make_facet_layout(const FacetStructure &, const Device::FormData<2> &);
-    template Device::FormData<2>
-    make_form_data(const PolytopicMesh<2> &,
-                   const Form<2> &,
-                   const bool,
-                   const bool);
-    template Device::FacetLayout
-    make_facet_layout(const FacetStructure &, const Device::FormData<3> &);
-    template Device::FormData<3>
-    make_form_data(const PolytopicMesh<3> &,
-                   const Form<3> &,
-                   const bool,
-                   const bool);
-    template Device::FacetLayout
-    make_facet_layout(const FacetStructure &, const Device::FormData<4> &);
-    template Device::FormData<4>
-    make_form_data(const PolytopicMesh<4> &,
-                   const Form<4> &,
-                   const bool,
-                   const bool);
+#define INSTANTIATE(dim)                                                    \
+  template Device::FacetLayout make_facet_layout(                           \
+    const FacetStructure &, const Device::FormData<dim> &);                 \
+  template Device::FormData<dim> make_form_data(const PolytopicMesh<dim> &, \
+                                                const Form<dim> &,          \
+                                                const bool,                 \
+                                                const bool)
+
+    INSTANTIATE(2);
+    INSTANTIATE(3);
+    INSTANTIATE(4);
+#undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella
