@@ -386,13 +386,13 @@ test()
                   cellwise.set_diffusion(
                     Tessella::CellwiseCoefficient(view, values));
                   cellwise.set_source(2.5);
-                  check(name + ": packed, values per cell, constant f",
-                        tabulate_packed(
-                          view, dofs, cellwise, all / 2, n_symmetric[0]) ==
-                            tabulate(view, dofs, cellwise, 1, false) &&
-                          !Internal::make_form_data<dim>(
-                             view, cellwise, true, true)
-                             .continuous);
+                  check(
+                    name + ": packed, values per cell, constant f",
+                    tabulate_packed(
+                      view, dofs, cellwise, all / 2, n_symmetric[0]) ==
+                        tabulate(view, dofs, cellwise, 1, false) &&
+                      !Internal::make_form_data<dim>(view, cellwise, true, true)
+                         .continuous);
                 }
             }
           else
