@@ -20,6 +20,7 @@
 #include "assembly_throughput/throughput_case.h"
 #include "assembly_throughput/throughput_input.h"
 #include "assembly_throughput/throughput_report.h"
+#include "common/device_rates.h"
 #include "common/distributed_mesh.h"
 #include "common/program.h"
 #include "common/study_output.h"
@@ -173,13 +174,7 @@ namespace Tessella
               for (const unsigned int n_threads : threads)
                 {
                   CoefficientResult result =
-                    measure_coefficients(mesh,
-                                         parameters.equation,
-                                         problem,
-                                         parameters.discretisation,
-                                         degree,
-                                         n_threads,
-                                         parameters.benchmark.repetitions);
+                    measure_coefficients(make_case(mesh, degree), n_threads);
                   result.level = level;
                   add_row(table, result);
                 }
@@ -242,6 +237,18 @@ namespace Tessella
         return result;
       }
 
+      BenchmarkCase<dim>
+      make_case(const AgglomeratedMesh<dim> &mesh,
+                const unsigned int           degree) const
+      {
+        return {mesh,
+                parameters.equation,
+                problem,
+                parameters.discretisation,
+                degree,
+                parameters.benchmark.repetitions};
+      }
+
       void
       run_case(const AgglomeratedMesh<dim> &mesh,
                const unsigned int           level,
@@ -251,13 +258,8 @@ namespace Tessella
         try
           {
             ThroughputResult result =
-              measure_case(mesh,
-                           parameters.equation,
-                           problem,
-                           parameters.discretisation,
-                           degree,
+              measure_case(make_case(mesh, degree),
                            execution,
-                           parameters.benchmark.repetitions,
                            parameters.benchmark.warm_memory);
             result.level = level;
             report.add(result);

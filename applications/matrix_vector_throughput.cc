@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "common/device_rates.h"
 #include "common/program.h"
 #include "common/study_parameters.h"
 #include "common/study_table.h"

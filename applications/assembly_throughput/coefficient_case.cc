@@ -149,30 +149,29 @@ namespace Tessella
 
     template <int dim>
     CoefficientResult
-    measure_coefficients(const AgglomeratedMesh<dim> &mesh,
-                         const EquationInput         &equation,
-                         Problem<dim>                 problem,
-                         const DiscretisationInput   &discretisation,
-                         const unsigned int           degree,
-                         const unsigned int           n_threads,
-                         const unsigned int           repetitions)
+    measure_coefficients(BenchmarkCase<dim> benchmark,
+                         const unsigned int n_threads)
     {
+      const Mesh<dim> &mesh    = benchmark.mesh.mesh;
+      Problem<dim>    &problem = benchmark.problem;
       MultithreadInfo::set_thread_limit(n_threads);
-      AgglomerationHandler<dim> handler(*mesh.mesh.triangulation,
-                                        mesh.mesh.mapping.get());
-      handler.agglomerate(mesh.strategy);
-      equation.set_cell_values(problem, mesh.mesh, handler);
-      discretisation.distribute_dofs(handler, degree);
+      AgglomerationHandler<dim> handler(*mesh.triangulation,
+                                        mesh.mapping.get());
+      handler.agglomerate(benchmark.mesh.strategy);
+      benchmark.equation.set_cell_values(problem, mesh, handler);
+      benchmark.discretisation.distribute_dofs(handler, benchmark.degree);
       CoefficientResult result;
-      result.degree    = degree;
+      result.degree    = benchmark.degree;
       result.n_threads = n_threads;
       result.n_dofs    = handler.n_dofs();
 
       TabulationCost least;
-      for (unsigned int r = 0; r < repetitions; ++r)
+      for (unsigned int r = 0; r < benchmark.repetitions; ++r)
         {
           const TabulationCost cost =
-            tabulation_cost(handler, problem.form, discretisation.penalty);
+            tabulation_cost(handler,
+                            problem.form,
+                            benchmark.discretisation.penalty);
           if (r == 0 || cost.volume + cost.facets < least.volume + least.facets)
             least = cost;
         }
@@ -217,10 +216,16 @@ namespace Tessella
                 }
             }
           const auto time = [&](std::vector<double> *target) {
-            return time_evaluation(
-                     problem, in_volume.batches, false, repetitions, target) +
-                   time_evaluation(
-                     problem, on_facets.batches, true, repetitions, target);
+            return time_evaluation(problem,
+                                   in_volume.batches,
+                                   false,
+                                   benchmark.repetitions,
+                                   target) +
+                   time_evaluation(problem,
+                                   on_facets.batches,
+                                   true,
+                                   benchmark.repetitions,
+                                   target);
           };
           result.evaluation += time(nullptr);
           result.stored_evaluation += time(&memory);
@@ -257,20 +262,8 @@ namespace Tessella
 
 
     template CoefficientResult
-    measure_coefficients(const AgglomeratedMesh<2> &,
-                         const EquationInput &,
-                         Problem<2>,
-                         const DiscretisationInput &,
-                         const unsigned int,
-                         const unsigned int,
-                         const unsigned int);
+    measure_coefficients(BenchmarkCase<2>, const unsigned int);
     template CoefficientResult
-    measure_coefficients(const AgglomeratedMesh<3> &,
-                         const EquationInput &,
-                         Problem<3>,
-                         const DiscretisationInput &,
-                         const unsigned int,
-                         const unsigned int,
-                         const unsigned int);
+    measure_coefficients(BenchmarkCase<3>, const unsigned int);
   } // namespace Application
 } // namespace Tessella

@@ -31,13 +31,8 @@ namespace Tessella
 
     template <int dim>
     CoefficientResult
-    measure_coefficients(const AgglomeratedMesh<dim> &mesh,
-                         const EquationInput         &equation,
-                         Problem<dim>                 problem,
-                         const DiscretisationInput   &discretisation,
-                         const unsigned int           degree,
-                         const unsigned int           n_threads,
-                         const unsigned int           repetitions);
+    measure_coefficients(BenchmarkCase<dim> benchmark,
+                         const unsigned int n_threads);
 
     /// Adds a row for @p result.
     void

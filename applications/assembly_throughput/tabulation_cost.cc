@@ -34,7 +34,7 @@ namespace Tessella
           , penalty_constant(penalty.constant)
           , instruction_set(instruction_set)
           , rules(mesh, dofs, form.coefficient_order())
-          , data(internal::make_form_data(mesh, form, true, true, true))
+          , data(internal::make_form_data(mesh, form, true, true))
           , tabulation{mesh,
                        dofs,
                        form,

@@ -26,8 +26,8 @@
 #include <memory>
 #include <type_traits>
 
-#include "../../source/assembly/assembler_access.h"
 #include "functor.h"
+#include "strategy_assembler.h"
 
 namespace Tessella
 {
@@ -164,14 +164,17 @@ namespace Tessella
             if (time.name == kernel.name)
               kernel.seconds = std::min(kernel.seconds, time.seconds);
       }
+
+
+
       struct TrilinosSystem
       {
         TrilinosWrappers::SparseMatrix matrix;
         TrilinosWrappers::MPI::Vector  rhs;
 
-        template <int dim>
+        template <typename Assembler>
         void
-        reinit(PolytopicAssembler<dim> &assembler)
+        reinit(Assembler &assembler)
         {
           assembler.reinit(matrix, rhs);
         }
@@ -183,9 +186,9 @@ namespace Tessella
         SparseMatrix<double> matrix;
         Vector<double>       rhs;
 
-        template <int dim>
+        template <typename Assembler>
         void
-        reinit(PolytopicAssembler<dim> &assembler)
+        reinit(Assembler &assembler)
         {
           assembler.reinit(pattern, matrix, rhs);
         }
@@ -197,9 +200,9 @@ namespace Tessella
         DeviceBlockMatrix<Number> matrix;
         DeviceVector<Number>      rhs;
 
-        template <int dim>
+        template <typename Assembler>
         void
-        reinit(PolytopicAssembler<dim> &assembler)
+        reinit(Assembler &assembler)
         {
           assembler.reinit(matrix, rhs);
         }
@@ -207,13 +210,13 @@ namespace Tessella
 
       /// Measures a program that assembles once, and then repeated assembly. @p
       /// complete adds the remaining contributions to the right-hand side.
-      template <typename System, int dim, typename Complete>
+      template <typename System, int dim, typename Assembler, typename Complete>
       void
-      measure_assembly(PolytopicAssembler<dim> &assembler,
-                       const Form<dim>         &form,
-                       const unsigned int       repetitions,
-                       const Complete          &complete,
-                       ThroughputResult        &result)
+      measure_assembly(Assembler         &assembler,
+                       const Form<dim>   &form,
+                       const unsigned int repetitions,
+                       const Complete    &complete,
+                       ThroughputResult  &result)
       {
         System system;
         wait_for_all();
@@ -269,26 +272,36 @@ namespace Tessella
         data.penalty         = discretisation.penalty;
         data.device_memory   = discretisation.device_memory;
         data.device          = discretisation.device;
-        PolytopicAssembler<dim> assembler(space, data);
-        internal::AssemblerAccess::set_strategy(assembler, execution.strategy);
-        switch (execution.matrix)
+        const auto measure   = [&](auto &assembler) {
+          switch (execution.matrix)
+            {
+              case MatrixKind::trilinos:
+                measure_assembly<TrilinosSystem, dim>(
+                  assembler, form, repetitions, complete, result);
+                break;
+              case MatrixKind::sparse:
+                measure_assembly<SparseSystem, dim>(
+                  assembler, form, repetitions, complete, result);
+                break;
+              case MatrixKind::device:
+                measure_assembly<DeviceSystem<double>, dim>(
+                  assembler, form, repetitions, complete, result);
+                break;
+              case MatrixKind::device_single:
+                measure_assembly<DeviceSystem<float>, dim>(
+                  assembler, form, repetitions, complete, result);
+                break;
+            }
+        };
+        if (execution.strategy == AssemblyStrategy::block_rows)
           {
-            case MatrixKind::trilinos:
-              measure_assembly<TrilinosSystem>(
-                assembler, form, repetitions, complete, result);
-              break;
-            case MatrixKind::sparse:
-              measure_assembly<SparseSystem>(
-                assembler, form, repetitions, complete, result);
-              break;
-            case MatrixKind::device:
-              measure_assembly<DeviceSystem<double>>(
-                assembler, form, repetitions, complete, result);
-              break;
-            case MatrixKind::device_single:
-              measure_assembly<DeviceSystem<float>>(
-                assembler, form, repetitions, complete, result);
-              break;
+            PolytopicAssembler<dim> assembler(space, data);
+            measure(assembler);
+          }
+        else
+          {
+            StrategyAssembler<dim> assembler(space, execution.strategy, data);
+            measure(assembler);
           }
       }
 
@@ -504,19 +517,16 @@ namespace Tessella
 
     template <int dim>
     ThroughputResult
-    measure_case(const AgglomeratedMesh<dim> &mesh,
-                 const EquationInput         &equation,
-                 Problem<dim>                 problem,
-                 const DiscretisationInput   &discretisation,
-                 const unsigned int           degree,
-                 const Execution             &execution,
-                 const unsigned int           repetitions,
-                 const bool                   warm_memory)
+    measure_case(BenchmarkCase<dim> benchmark,
+                 const Execution   &execution,
+                 const bool         warm_memory)
     {
+      const Mesh<dim> &mesh    = benchmark.mesh.mesh;
+      Problem<dim>    &problem = benchmark.problem;
       MultithreadInfo::set_thread_limit(execution.n_threads);
       ThroughputResult result;
       result.execution = execution;
-      result.degree    = degree;
+      result.degree    = benchmark.degree;
 
       double memory_before = 0.;
       if (!warm_memory)
@@ -528,25 +538,26 @@ namespace Tessella
 
       wait_for_all();
       Timer                     timer;
-      AgglomerationHandler<dim> handler(*mesh.mesh.triangulation,
-                                        mesh.mesh.mapping.get());
-      handler.agglomerate(mesh.strategy);
+      AgglomerationHandler<dim> handler(*mesh.triangulation,
+                                        mesh.mapping.get());
+      handler.agglomerate(benchmark.mesh.strategy);
       on_all_processes(MPI_COMM_WORLD, [&]() {
-        equation.set_cell_values(problem, mesh.mesh, handler);
+        benchmark.equation.set_cell_values(problem, mesh, handler);
       });
       const std::unique_ptr<Form<dim>> form =
         make_form(problem,
                   execution.coefficients,
                   execution.coefficient_order >= 0
                     ? execution.coefficient_order
-                    : discretisation.coefficient_order,
-                  mesh.mesh.triangulation->get_boundary_ids());
+                    : benchmark.discretisation.coefficient_order,
+                  mesh.triangulation->get_boundary_ids());
       result.coefficient_order = form->coefficient_order();
-      discretisation.distribute_dofs(handler, degree);
-      compute_penalty_factors(handler, discretisation.penalty.formula);
+      benchmark.discretisation.distribute_dofs(handler, benchmark.degree);
+      compute_penalty_factors(handler,
+                              benchmark.discretisation.penalty.formula);
       result.setup         = slowest(timer);
-      result.mesh          = largest(mesh.mesh_seconds);
-      result.agglomeration = largest(mesh.agglomeration_seconds);
+      result.mesh          = largest(benchmark.mesh.mesh_seconds);
+      result.agglomeration = largest(benchmark.mesh.agglomeration_seconds);
       result.n_processes   = Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD);
 
       const PolytopicMesh<dim> &view = handler.polytopic_mesh();
@@ -555,14 +566,23 @@ namespace Tessella
         touch_for(view, dofs);
 
       if (execution.time_step > 0.)
-        measure_slab(
-          handler, problem, discretisation, repetitions, warm_memory, result);
+        measure_slab(handler,
+                     problem,
+                     benchmark.discretisation,
+                     benchmark.repetitions,
+                     warm_memory,
+                     result);
       else
         measure_kinds(
-          handler, *form, discretisation, repetitions, [](auto &) {}, result);
+          handler,
+          *form,
+          benchmark.discretisation,
+          benchmark.repetitions,
+          [](auto &) {},
+          result);
       const double peak = peak_memory();
 
-      result.n_cells     = mesh.mesh.triangulation->n_global_active_cells();
+      result.n_cells     = mesh.triangulation->n_global_active_cells();
       result.n_polytopes = handler.n_global_polytopes();
       if (execution.time_step == 0.)
         {
@@ -581,8 +601,8 @@ namespace Tessella
             return Utilities::MPI::sum(bytes, MPI_COMM_WORLD);
           };
           result.memory =
-            sum(mesh.resident + peak - memory_before) /
-            (sum(mesh.mesh.triangulation->memory_consumption() +
+            sum(benchmark.mesh.resident + peak - memory_before) /
+            (sum(mesh.triangulation->memory_consumption() +
                  view.memory_consumption() + dofs.memory_consumption()) +
              result.n_nonzero * (sizeof(double) + sizeof(int)) +
              result.n_dofs * (2. * sizeof(double) + sizeof(int)));
@@ -591,22 +611,8 @@ namespace Tessella
     }
 
     template ThroughputResult
-    measure_case(const AgglomeratedMesh<2> &,
-                 const EquationInput &,
-                 Problem<2>,
-                 const DiscretisationInput &,
-                 const unsigned int,
-                 const Execution &,
-                 const unsigned int,
-                 const bool);
+    measure_case(BenchmarkCase<2>, const Execution &, const bool);
     template ThroughputResult
-    measure_case(const AgglomeratedMesh<3> &,
-                 const EquationInput &,
-                 Problem<3>,
-                 const DiscretisationInput &,
-                 const unsigned int,
-                 const Execution &,
-                 const unsigned int,
-                 const bool);
+    measure_case(BenchmarkCase<3>, const Execution &, const bool);
   } // namespace Application
 } // namespace Tessella

@@ -52,18 +52,24 @@ namespace Tessella
     double
     resident_memory();
 
-    /// Sets up a case, assembles once, and then @p repetitions times again.
-    /// Collective.
+    /// The problem that a case assembles, on one mesh and with one degree.
+    template <int dim>
+    struct BenchmarkCase
+    {
+      const AgglomeratedMesh<dim> &mesh;
+      const EquationInput         &equation;
+      Problem<dim>                 problem;
+      const DiscretisationInput   &discretisation;
+      unsigned int                 degree;
+      unsigned int                 repetitions;
+    };
+
+    /// Sets up a case, assembles once, and then repeatedly. Collective.
     template <int dim>
     ThroughputResult
-    measure_case(const AgglomeratedMesh<dim> &mesh,
-                 const EquationInput         &equation,
-                 Problem<dim>                 problem,
-                 const DiscretisationInput   &discretisation,
-                 const unsigned int           degree,
-                 const Execution             &execution,
-                 const unsigned int           repetitions,
-                 const bool                   warm_memory);
+    measure_case(BenchmarkCase<dim> benchmark,
+                 const Execution   &execution,
+                 const bool         warm_memory);
   } // namespace Application
 } // namespace Tessella
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../../source/backends/assembly_strategy.h"
+#include "assembly_strategy.h"
 
 namespace Tessella
 {

@@ -3,11 +3,11 @@
 #define tessella_applications_throughput_report_h
 
 #include <tessella/base/backend.h>
-#include <tessella/device/cuda_device.h>
 
 #include <ostream>
 #include <vector>
 
+#include "../common/device_rates.h"
 #include "../common/text_table.h"
 #include "throughput_case.h"
 

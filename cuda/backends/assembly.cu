@@ -374,37 +374,14 @@ namespace Tessella
 
 
       template <int dim>
-      const std::uint64_t *
-      Assembler<dim>::subcell_points() const
+      PointPositions
+      Assembler<dim>::points() const
       {
-        return implementation->points.subcell.data();
-      }
-
-
-
-      template <int dim>
-      const std::uint64_t *
-      Assembler<dim>::entry_points() const
-      {
-        return implementation->points.entry;
-      }
-
-
-
-      template <int dim>
-      const std::uint64_t *
-      Assembler<dim>::packed_interior_points() const
-      {
-        return implementation->points.packed_entry[0].data();
-      }
-
-
-
-      template <int dim>
-      const std::uint64_t *
-      Assembler<dim>::packed_boundary_points() const
-      {
-        return implementation->points.packed_entry[1].data();
+        const PointNumbers<dim> &points = implementation->points;
+        return {points.subcell.data(),
+                points.entry,
+                points.packed_entry[0].data(),
+                points.packed_entry[1].data()};
       }
 
 

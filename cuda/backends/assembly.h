@@ -276,6 +276,15 @@ namespace Tessella
         const Parallel                    parallel;
       };
 
+      /// Numbers of tabulated points that precede each sub-cell and each entry
+      /// of polytope_interface.
+      struct PointPositions
+      {
+        const std::uint64_t *subcell, *entry;
+        /// Counterparts of entry for packed tables, see PackedTables.
+        const std::uint64_t *interior, *boundary;
+      };
+
       /**
        * Assembly of block rows of a matrix on the device. The constructor takes
        * the mesh from DeviceMesh, or uploads it if it cannot be shared, and
@@ -333,21 +342,9 @@ namespace Tessella
         void
         largest_diffusion(const Evaluation<dim> &evaluation, double *a_bar);
 
-        /// First quadrature point of each sub-cell.
-        const std::uint64_t *
-        subcell_points() const;
-
-        /// First tabulated facet point of each entry of polytope_interface, for
-        /// the form that is being assembled.
-        const std::uint64_t *
-        entry_points() const;
-
-        /// Number of points of packed facet tables that precede each entry of
-        /// polytope_interface.
-        const std::uint64_t *
-        packed_interior_points() const;
-        const std::uint64_t *
-        packed_boundary_points() const;
+        /// Positions of the points for the form that is being assembled.
+        PointPositions
+        points() const;
 
         /// The copy of the mesh on the device, if others may share it. Who
         /// holds it keeps the copy for assemblers of other spaces.

@@ -184,15 +184,7 @@ namespace Tessella
                                reinterpret_cast<double *>(table),
                                reinterpret_cast<double *>(table + first_facet));
             });
-            this->begin_upload(chunk, true);
-            check(cudaMemcpyAsync(chunk.volume_table,
-                                  table,
-                                  bytes,
-                                  cudaMemcpyHostToDevice,
-                                  this->context.workspace.upload_stream),
-                  "a copy to the device");
-            this->context.times.times.bytes_up += bytes;
-            this->end_upload(chunk);
+            this->upload_tables(chunk, chunk.volume_table, bytes);
           }
 
         private:
@@ -391,18 +383,7 @@ namespace Tessella
                                   reinterpret_cast<double *>(
                                     chunk.slot.tables.data()));
             });
-            this->begin_upload(chunk, true);
-            if (bytes > 0)
-              {
-                check(cudaMemcpyAsync(chunk.facet_table,
-                                      chunk.slot.tables.data(),
-                                      bytes,
-                                      cudaMemcpyHostToDevice,
-                                      this->context.workspace.upload_stream),
-                      "a copy to the device");
-                this->context.times.times.bytes_up += bytes;
-              }
-            this->end_upload(chunk);
+            this->upload_tables(chunk, chunk.facet_table, bytes);
           }
 
           void
@@ -530,6 +511,26 @@ namespace Tessella
                                   chunk.slot.upload_end,
                                   0),
               "the assembly on the device");
+      }
+
+
+
+      template <int dim>
+      void
+      CoefficientSource<dim>::upload_tables(const ChunkInSlot &chunk,
+                                            double            *to,
+                                            const std::size_t  bytes)
+      {
+        begin_upload(chunk, true);
+        if (bytes > 0)
+          check(cudaMemcpyAsync(to,
+                                chunk.slot.tables.data(),
+                                bytes,
+                                cudaMemcpyHostToDevice,
+                                context.workspace.upload_stream),
+                "a copy to the device");
+        context.times.times.bytes_up += bytes;
+        end_upload(chunk);
       }
 
 

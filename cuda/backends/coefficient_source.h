@@ -98,6 +98,12 @@ namespace Tessella
         void
         end_upload(const ChunkInSlot &chunk);
 
+        /// Copies the first bytes of the slot's tables to memory of the slot.
+        void
+        upload_tables(const ChunkInSlot &chunk,
+                      double            *to,
+                      const std::size_t  bytes);
+
         const Context context;
       };
     } // namespace Device

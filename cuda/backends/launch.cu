@@ -535,19 +535,19 @@ namespace Tessella
 
 
       template <int dim>
-      template <typename Number, bool rhs>
+      template <typename Number>
       void
-      Kernels<dim>::launch_units(Data<dim>         &D,
-                                 const UnitList    &list,
-                                 const Chunk       &chunk,
-                                 const cudaStream_t stream)
+      Kernels<dim>::launch_units(const bool      rhs,
+                                 Data<dim>      &D,
+                                 const UnitList &list,
+                                 const Launch   &launch)
       {
         const auto position = [&](const unsigned int row) {
           return std::lower_bound(list.rows.begin(), list.rows.end(), row) -
                  list.rows.begin();
         };
-        const std::size_t first = position(chunk.begin),
-                          last  = position(chunk.end);
+        const std::size_t first = position(launch.chunk.begin),
+                          last  = position(launch.chunk.end);
         if (first == last)
           return;
         const std::uint32_t n_scratch =
@@ -559,17 +559,14 @@ namespace Tessella
         D.units         = list.units.data();
         D.reductions    = list.reductions.data();
         D.first_unit    = list.unit_begin[first];
-        const std::uint64_t n_units =
-                              list.unit_begin[last] - list.unit_begin[first],
-                            first_reduction = list.reduction_begin[first],
-                            n_reductions =
-                              list.reduction_begin[last] - first_reduction;
-        if (rhs)
-          Launcher<dim, Number>::rhs_units(
-            D, n_units, first_reduction, n_reductions, stream);
-        else
-          Launcher<dim, Number>::units(
-            D, n_units, first_reduction, n_reductions, stream);
+        Launcher<dim, Number>::units(rhs,
+                                     D,
+                                     list.unit_begin[last] -
+                                       list.unit_begin[first],
+                                     list.reduction_begin[first],
+                                     list.reduction_begin[last] -
+                                       list.reduction_begin[first],
+                                     launch.stream);
       }
 
 
@@ -619,10 +616,7 @@ namespace Tessella
           launch_blocks<Number>(D, launch);
         if (!groups.split_rows.empty())
           {
-            launch_units<Number, false>(D,
-                                        split_units,
-                                        launch.chunk,
-                                        launch.stream);
+            launch_units<Number>(false, D, split_units, launch);
             launch.clock.stop("tiles of large rows", launch.stream);
           }
       }
@@ -681,7 +675,7 @@ namespace Tessella
                 rows.push_back(k);
             make_block_units(rows, list);
           }
-        launch_units<Number, false>(D, list, launch.chunk, launch.stream);
+        launch_units<Number>(false, D, list, launch);
         launch.clock.stop("tiles", launch.stream);
       }
 
@@ -716,7 +710,7 @@ namespace Tessella
             static_cast<unsigned int>(end - begin),
             properties.n_basis,
             launch.stream);
-        launch_units<Number, true>(D, rhs_units, launch.chunk, launch.stream);
+        launch_units<Number>(true, D, rhs_units, launch);
         launch.clock.stop(launch.rhs_done || launch.slab_rhs
                             ? "right-hand side (boundary)"
                             : "right-hand side",

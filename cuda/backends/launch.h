@@ -169,12 +169,13 @@ namespace Tessella
         void
         launch_rhs(Data<dim> &data, const Launch &launch);
 
-        template <typename Number, bool rhs>
+        /// Launches the units of a list for the matrix or the right-hand side.
+        template <typename Number>
         void
-        launch_units(Data<dim>         &data,
-                     const UnitList    &list,
-                     const Chunk       &chunk,
-                     const cudaStream_t stream);
+        launch_units(const bool      rhs,
+                     Data<dim>      &data,
+                     const UnitList &list,
+                     const Launch   &launch);
 
         const AssemblerInput<dim> &in;
         const PolytopicMesh<dim>  &mesh;
@@ -235,8 +236,11 @@ namespace Tessella
                const std::uint64_t n_blocks,
                const cudaStream_t  stream);
 
+        /// Computes units of the matrix or of the right-hand side, and adds
+        /// those of which a tile consists.
         static void
-        units(const Data<dim>    &data,
+        units(const bool          rhs,
+              const Data<dim>    &data,
               const std::uint64_t n_units,
               const std::uint64_t first_reduction,
               const std::uint64_t n_reductions,
@@ -258,13 +262,6 @@ namespace Tessella
                      const unsigned int  n,
                      const unsigned int  max_basis,
                      const cudaStream_t  stream);
-
-        static void
-        rhs_units(const Data<dim>    &data,
-                  const std::uint64_t n_units,
-                  const std::uint64_t first_reduction,
-                  const std::uint64_t n_reductions,
-                  const cudaStream_t  stream);
       };
 
       /// Launches one of the kernels for slabs, of degree 1 to 3. prismatic:

@@ -39,6 +39,15 @@ namespace Tessella
           Slots::facet_size(n_facet_slots, data.max_degree, data.n_pairs));
       }
 
+      /// Number of tiles of 8 functions in which the kernels of the right-hand
+      /// side compute the functions of degree 4 or 5.
+      template <int dim>
+      constexpr int
+      rhs_tiles(const int degree)
+      {
+        return degree == 4 ? (dim == 2 ? 2 : 5) : (dim == 2 ? 3 : 7);
+      }
+
       inline dim3
       grid_of(const std::uint64_t n)
       {
@@ -184,7 +193,8 @@ namespace Tessella
 
       template <int dim, typename Number>
       void
-      Launcher<dim, Number>::units(const Data<dim>    &data,
+      Launcher<dim, Number>::units(const bool          rhs,
+                                   const Data<dim>    &data,
                                    const std::uint64_t n_units,
                                    const std::uint64_t first_reduction,
                                    const std::uint64_t n_reductions,
@@ -193,15 +203,16 @@ namespace Tessella
         const unsigned int n_slots = n_tile_slots(data.max_degree);
         const std::size_t  shared =
           shared_memory<dim, Number>(data, n_slots, n_slots);
-        unit_kernel<dim, Number>
-          <<<grid_of(n_units), 32, shared, stream>>>(data, n_slots);
+        const auto compute =
+          rhs ? rhs_unit_kernel<dim, Number> : unit_kernel<dim, Number>;
+        compute<<<grid_of(n_units), 32, shared, stream>>>(data, n_slots);
         check_launch();
-        if (n_reductions > 0)
-          {
-            reduction_kernel<dim, Number>
-              <<<grid_of(n_reductions), 32, 0, stream>>>(data, first_reduction);
-            check_launch();
-          }
+        if (n_reductions == 0)
+          return;
+        const auto reduce = rhs ? rhs_reduction_kernel<dim, Number>
+                                : reduction_kernel<dim, Number>;
+        reduce<<<grid_of(n_reductions), 32, 0, stream>>>(data, first_reduction);
+        check_launch();
       }
 
       template <int dim, typename Number>
@@ -235,11 +246,11 @@ namespace Tessella
         else if (choice.degree == 3)
           launch(rhs_kernel<dim, 3, 3, Number>, 3);
         else if (choice.degree == 4)
-          launch(
-            rhs_kernel < dim, 4, dim == 2 ? 2 : 5, Number >, dim == 2 ? 2 : 5);
+          launch(rhs_kernel<dim, 4, rhs_tiles<dim>(4), Number>,
+                 rhs_tiles<dim>(4));
         else if (choice.degree == 5)
-          launch(
-            rhs_kernel < dim, 5, dim == 2 ? 3 : 7, Number >, dim == 2 ? 3 : 7);
+          launch(rhs_kernel<dim, 5, rhs_tiles<dim>(5), Number>,
+                 rhs_tiles<dim>(5));
         else
           launch(rhs_kernel<dim, -1, 4, Number>, 4);
         check_launch();
@@ -279,44 +290,14 @@ namespace Tessella
         else if (choice.degree == 3)
           launch(rhs_boundary_kernel<dim, 3, 3, Number>, 3);
         else if (choice.degree == 4)
-          launch(rhs_boundary_kernel < dim,
-                 4,
-                 dim == 2 ? 2 : 5,
-                 Number >,
-                 dim == 2 ? 2 : 5);
+          launch(rhs_boundary_kernel<dim, 4, rhs_tiles<dim>(4), Number>,
+                 rhs_tiles<dim>(4));
         else if (choice.degree == 5)
-          launch(rhs_boundary_kernel < dim,
-                 5,
-                 dim == 2 ? 3 : 7,
-                 Number >,
-                 dim == 2 ? 3 : 7);
+          launch(rhs_boundary_kernel<dim, 5, rhs_tiles<dim>(5), Number>,
+                 rhs_tiles<dim>(5));
         else
           launch(rhs_boundary_kernel<dim, -1, 4, Number>, 4);
         check_launch();
-      }
-
-
-
-      template <int dim, typename Number>
-      void
-      Launcher<dim, Number>::rhs_units(const Data<dim>    &data,
-                                       const std::uint64_t n_units,
-                                       const std::uint64_t first_reduction,
-                                       const std::uint64_t n_reductions,
-                                       const cudaStream_t  stream)
-      {
-        const unsigned int n_slots = n_tile_slots(data.max_degree);
-        const std::size_t  shared =
-          shared_memory<dim, Number>(data, n_slots, n_slots);
-        rhs_unit_kernel<dim, Number>
-          <<<grid_of(n_units), 32, shared, stream>>>(data, n_slots);
-        check_launch();
-        if (n_reductions > 0)
-          {
-            rhs_reduction_kernel<dim, Number>
-              <<<grid_of(n_reductions), 32, 0, stream>>>(data, first_reduction);
-            check_launch();
-          }
       }
     } // namespace Device
   }   // namespace internal

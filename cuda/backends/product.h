@@ -363,26 +363,12 @@ namespace Tessella
               for (int t = 0; t + 1 < TM; t += 2)
                 if (wanted(t, u))
                   {
-                    pair(t, u, A[t].low, A[t + 1].low, B.high);
-                    pair(t,
-                         u,
-                         A[t].high,
-                         A[t + 1].high,
-                         A[t].high,
-                         A[t + 1].high,
-                         B.high,
-                         B.low);
+                    pair(t, u, low(A, t), B.high);
+                    pair(t, u, high(A, t), high(A, t), B.high, B.low);
                   }
               constexpr int t = TM - 1;
               if (TM % 2 == 1 && wanted(t, u))
-                pair(t,
-                     u,
-                     A[t].high,
-                     A[t].low,
-                     A[t].high,
-                     A[t].low,
-                     B.high,
-                     B.low);
+                pair(t, u, both(A[t]), both(A[t]), B.high, B.low);
             }
         }
 
@@ -412,50 +398,15 @@ namespace Tessella
               for (int t = 0; t + 1 < TM; t += 2)
                 if (wanted(t, u))
                   {
-                    pair(t,
-                         u,
-                         A[t].low,
-                         A[t + 1].low,
-                         C[t].low,
-                         C[t + 1].low,
-                         B.high,
-                         D.high);
-                    pair(t,
-                         u,
-                         A[t].high,
-                         A[t + 1].high,
-                         C[t].high,
-                         C[t + 1].high,
-                         B.low,
-                         D.low);
-                    pair(t,
-                         u,
-                         A[t].high,
-                         A[t + 1].high,
-                         C[t].high,
-                         C[t + 1].high,
-                         B.high,
-                         D.high);
+                    pair(t, u, low(A, t), low(C, t), B.high, D.high);
+                    pair(t, u, high(A, t), high(C, t), B.low, D.low);
+                    pair(t, u, high(A, t), high(C, t), B.high, D.high);
                   }
               constexpr int t = TM - 1;
               if (TM % 2 == 1 && wanted(t, u))
                 {
-                  pair(t,
-                       u,
-                       A[t].high,
-                       A[t].low,
-                       C[t].high,
-                       C[t].low,
-                       B.low,
-                       D.low);
-                  pair(t,
-                       u,
-                       A[t].high,
-                       A[t].low,
-                       C[t].high,
-                       C[t].low,
-                       B.high,
-                       D.high);
+                  pair(t, u, both(A[t]), both(C[t]), B.low, D.low);
+                  pair(t, u, both(A[t]), both(C[t]), B.high, D.high);
                 }
             }
         }
@@ -492,13 +443,34 @@ namespace Tessella
           return {high, __float_as_uint(x - __uint_as_float(high))};
         }
 
+        // Rows of two tiles: one part of tiles t and t + 1, or both parts of a
+        // tile.
+        struct Rows
+        {
+          std::uint32_t first, second;
+        };
+
+        __device__ __forceinline__ static Rows
+        low(const Parts (&a)[TM], const int t)
+        {
+          return {a[t].low, a[t + 1].low};
+        }
+
+        __device__ __forceinline__ static Rows
+        high(const Parts (&a)[TM], const int t)
+        {
+          return {a[t].high, a[t + 1].high};
+        }
+
+        __device__ __forceinline__ static Rows
+        both(const Parts &a)
+        {
+          return {a.high, a.low};
+        }
+
         // Adds to tiles t and t + 1 of column u, with depth 4 or 8.
         __device__ void
-        pair(const int           t,
-             const int           u,
-             const std::uint32_t a0,
-             const std::uint32_t a1,
-             const std::uint32_t b0)
+        pair(const int t, const int u, const Rows a, const std::uint32_t b)
         {
           float(&c0)[2] = part[t][u];
           float(&c1)[2] = part[t + 1 < rows ? t + 1 : t][u];
@@ -506,18 +478,16 @@ namespace Tessella
             "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32 "
             "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
             : "+f"(c0[0]), "+f"(c0[1]), "+f"(c1[0]), "+f"(c1[1])
-            : "r"(a0), "r"(a1), "r"(b0));
+            : "r"(a.first), "r"(a.second), "r"(b));
         }
 
         __device__ void
         pair(const int           t,
              const int           u,
-             const std::uint32_t a0,
-             const std::uint32_t a1,
-             const std::uint32_t a2,
-             const std::uint32_t a3,
-             const std::uint32_t b0,
-             const std::uint32_t b1)
+             const Rows          a,
+             const Rows          c,
+             const std::uint32_t b,
+             const std::uint32_t d)
         {
           float(&c0)[2] = part[t][u];
           float(&c1)[2] = part[t + 1 < rows ? t + 1 : t][u];
@@ -525,7 +495,12 @@ namespace Tessella
             "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
             "{%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
             : "+f"(c0[0]), "+f"(c0[1]), "+f"(c1[0]), "+f"(c1[1])
-            : "r"(a0), "r"(a1), "r"(a2), "r"(a3), "r"(b0), "r"(b1));
+            : "r"(a.first),
+              "r"(a.second),
+              "r"(c.first),
+              "r"(c.second),
+              "r"(b),
+              "r"(d));
         }
       };
 #endif

@@ -283,15 +283,7 @@ namespace Tessella
               for (unsigned int m = r; m < 4 * n; m += 4)
                 {
                   Number a[dim + 1][T];
-#pragma unroll
-                  for (int t = 0; t < T; ++t)
-                    {
-                      Number function[dim + 1];
-                      volume_slots.gradient(x[t] + m, pair[t] + m, function);
-#pragma unroll
-                      for (int e = 0; e <= dim; ++e)
-                        a[e][t] = function[e];
-                    }
+                  read_gradients(m, a);
                   if (D.form.source())
                     add_source(sum, volume_slots.source()[m], a[0]);
                   const Number *c = volume_slots.volume_coefficients + m;
@@ -335,6 +327,21 @@ namespace Tessella
           SymmetricSums<T, Number, known>::exist && cells == Cells::simplices &&
           !lean;
 
+        /// Reads values and derivatives of the functions at volume point m.
+        __device__ __forceinline__ void
+        read_gradients(const unsigned int m, Number (&a)[dim + 1][T]) const
+        {
+#pragma unroll
+          for (int t = 0; t < T; ++t)
+            {
+              Number function[dim + 1];
+              volume_slots.gradient(x[t] + m, pair[t] + m, function);
+#pragma unroll
+              for (int e = 0; e <= dim; ++e)
+                a[e][t] = function[e];
+            }
+        }
+
         /// Adds n groups of volume points, if all coefficients are present
         /// except for those that fill_volume() reports.
         __device__ void
@@ -347,15 +354,7 @@ namespace Tessella
           for (unsigned int m = r; m < 4 * n; m += 4)
             {
               Number a[dim + 1][T];
-#pragma unroll
-              for (int t = 0; t < T; ++t)
-                {
-                  Number function[dim + 1];
-                  volume_slots.gradient(x[t] + m, pair[t] + m, function);
-#pragma unroll
-                  for (int e = 0; e <= dim; ++e)
-                    a[e][t] = function[e];
-                }
+              read_gradients(m, a);
               add_source(sum, source ? sources[m] : Number(0.), a[0]);
               add_full_block<true>(a,
                                    volume_slots.volume_coefficients + m,
@@ -691,16 +690,22 @@ namespace Tessella
                   v[e]                 = vh.x;
                   h[e]                 = vh.y;
                 }
-#pragma unroll
-              for (int t = 0; t < T; ++t)
-                {
-                  a[t] = v[t];
-                  b[t] = h[t];
-                }
+              first_entries(v, a);
+              first_entries(h, b);
               acc.add(a, h, upper);
               acc.add(b, v, upper);
               slot += advance;
             }
+        }
+
+        /// Copies the first T entries of an array.
+        template <int n>
+        __device__ __forceinline__ static void
+        first_entries(const Number (&all)[n], Number (&first)[T])
+        {
+#pragma unroll
+          for (int t = 0; t < T; ++t)
+            first[t] = all[t];
         }
 
         /// Adds a product whose rows are the first T entries of a.
@@ -711,9 +716,7 @@ namespace Tessella
                  const Wanted &wanted)
         {
           Number rows[T];
-#pragma unroll
-          for (int t = 0; t < T; ++t)
-            rows[t] = a[t];
+          first_entries(a, rows);
           acc.add(rows, b, wanted);
         }
 
@@ -729,9 +732,7 @@ namespace Tessella
           else
             {
               Number own[T];
-#pragma unroll
-              for (int t = 0; t < T; ++t)
-                own[t] = b[t];
+              first_entries(b, own);
               acc.add(a, own, wanted);
             }
         }
@@ -751,12 +752,8 @@ namespace Tessella
           else
             {
               Number own_b[T], own_d[T];
-#pragma unroll
-              for (int t = 0; t < T; ++t)
-                {
-                  own_b[t] = b[t];
-                  own_d[t] = d[t];
-                }
+              first_entries(b, own_b);
+              first_entries(d, own_d);
               acc.add(a, own_b, c, own_d, wanted);
             }
         }

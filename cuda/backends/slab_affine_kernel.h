@@ -139,22 +139,33 @@ namespace Tessella
                                             (n_kept + 1) * n_entries + n_mass);
         }
 
+        /// Reads entry i of an array whose entries have an even number of
+        /// values.
+        template <int size>
+        __device__ __forceinline__ static void
+        read_pairs(const double      *array,
+                   const unsigned int i,
+                   double (&values)[size])
+        {
+          const double2 *from = reinterpret_cast<const double2 *>(array) +
+                                std::size_t(size / 2) * i;
+#pragma unroll
+          for (int j = 0; j < size / 2; ++j)
+            {
+              const double2 two = __ldg(from + j);
+              values[2 * j]     = two.x;
+              values[2 * j + 1] = two.y;
+            }
+        }
+
         /// Reads centre and scale of the variables eta.
         __device__ void
         read_box(const unsigned int polytope,
                  double (&center)[n],
                  double (&scale)[n]) const
         {
-          const double2 *from = reinterpret_cast<const double2 *>(D.slab_box) +
-                                std::size_t(n) * polytope;
           double box[2 * n];
-#pragma unroll
-          for (int i = 0; i < n; ++i)
-            {
-              const double2 two = __ldg(from + i);
-              box[2 * i]        = two.x;
-              box[2 * i + 1]    = two.y;
-            }
+          read_pairs(D.slab_box, polytope, box);
 #pragma unroll
           for (int d = 0; d < n; ++d)
             {
@@ -185,18 +196,9 @@ namespace Tessella
         __device__ Facet
         read_facet(const unsigned int facet) const
         {
-          constexpr int  n_pairs = (n * n + 1) / 2;
-          const double2 *from =
-            reinterpret_cast<const double2 *>(D.slab_facet) +
-            std::size_t(n_pairs) * facet;
-          double numbers[2 * n_pairs];
-#pragma unroll
-          for (int i = 0; i < n_pairs; ++i)
-            {
-              const double2 two  = __ldg(from + i);
-              numbers[2 * i]     = two.x;
-              numbers[2 * i + 1] = two.y;
-            }
+          constexpr int n_pairs = (n * n + 1) / 2;
+          double        numbers[2 * n_pairs];
+          read_pairs(D.slab_facet, facet, numbers);
           Facet result;
 #pragma unroll
           for (int d = 0; d < n; ++d)

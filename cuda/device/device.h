@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-// Properties of the CUDA device: availability, name, memory and peak rates.
+// Properties of the CUDA device: availability, name and memory.
 
 namespace Tessella
 {
@@ -71,17 +71,6 @@ namespace Tessella
 
       Memory
       device_memory();
-
-      /// Peak rates of the current device, measured in about 50 ms.
-      struct Rates
-      {
-        double flops = 0.; ///< FP64 operations per second in matrix products
-        double bandwidth = 0.; ///< bytes per second, reads and writes
-        double download  = 0.; ///< bytes per second into pinned memory
-      };
-
-      Rates
-      measure_rates();
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

@@ -20,26 +20,6 @@ namespace Tessella
   {
     using namespace dealii;
 
-    template <int dim>
-    void
-    AssemblyBackend<dim>::set_strategy(const AssemblyStrategy strategy)
-    {
-      AssertThrow(strategy == AssemblyStrategy::block_rows ||
-                    context.structure.n_processes == 1,
-                  ExcMessage("The assembly strategy " + name(strategy) +
-                             " runs on one process only: use the strategy " +
-                             name(AssemblyStrategy::block_rows) + "."));
-      AssertThrow(
-        strategy == AssemblyStrategy::block_rows || type() == Backend::cuda,
-        ExcMessage("The assembly strategy " + name(strategy) +
-                   " runs on a CUDA device only: take the backend cuda on "
-                   "a machine that has one, or the strategy " +
-                   name(AssemblyStrategy::block_rows) + "."));
-      context.strategy = strategy;
-    }
-
-
-
     namespace
     {
       // Throws if this build or this machine has no CUDA device.

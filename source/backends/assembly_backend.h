@@ -36,11 +36,6 @@ namespace Tessella
       virtual Backend
       type() const = 0;
 
-      /// Sets the strategy of the following assemblies. Others than block_rows
-      /// need a CUDA device and a program of one process.
-      void
-      set_strategy(const AssemblyStrategy strategy);
-
       /// May start work for the mesh and the structure of the context that
       /// needs no form, while the calling thread continues. Callers must wait
       /// for the result, if it is valid, before they change the mesh.

@@ -9,7 +9,6 @@
 #include <tessella/grid/revision.h>
 
 #include "../lac/matrix_structure.h"
-#include "assembly_strategy.h"
 
 namespace Tessella
 {
@@ -46,9 +45,8 @@ namespace Tessella
 
       SmartPointer<const PolytopicSpace<dim>> space;
       AssemblyParameters                      parameters;
-      AssemblyStrategy strategy = AssemblyStrategy::block_rows;
-      MatrixStructure  structure;
-      AssemblyReport   report = {};
+      MatrixStructure                         structure;
+      AssemblyReport                          report = {};
     };
   } // namespace internal
 } // namespace Tessella

@@ -14,7 +14,6 @@
 #  include <cmath>
 #  include <string>
 #  include <tuple>
-#  include <type_traits>
 
 #  include "cuda_assembly.h"
 #  include "cuda_tabulation.h"
@@ -177,18 +176,18 @@ namespace Tessella
 
       /// Evaluates the coefficients of rows with the host's threads, in the
       /// tables that an assembler asks for.
-      template <int dim, typename AssemblerType>
+      template <int dim>
       class RowTabulation
       {
       public:
         using Problem = typename CUDAAssembly<dim>::Problem;
 
         /// Polytope @p first of the mesh has index @p shift in the assembler.
-        RowTabulation(const Problem               &problem,
-                      const Device::FormData<dim> &data,
-                      const AssemblerType         &assembler,
-                      const unsigned int           first,
-                      const unsigned int           shift)
+        RowTabulation(const Problem                &problem,
+                      const Device::FormData<dim>  &data,
+                      const Device::Assembler<dim> &assembler,
+                      const unsigned int            first,
+                      const unsigned int            shift)
           : problem(problem)
           , mesh(problem.mesh)
           , data(data)
@@ -275,8 +274,8 @@ namespace Tessella
                                             double              *interior,
                                             double              *boundary) {
             host.packed_facets(sigma,
-                               assembler.packed_interior_points(),
-                               assembler.packed_boundary_points(),
+                               assembler.points().interior,
+                               assembler.points().boundary,
                                chunk,
                                interior,
                                boundary);
@@ -287,7 +286,7 @@ namespace Tessella
         Device::Range<std::uint64_t>
         subcell_points() const
         {
-          return {assembler.subcell_points(), mesh.subcell_offset[first]};
+          return {assembler.points().subcell, mesh.subcell_offset[first]};
         }
 
         /// Facet tables of polytopes [begin, end) of a chunk.
@@ -300,7 +299,7 @@ namespace Tessella
           if (chunk.n_facet_points > 0 && data.facet_layout.n > 0)
             host.facets(sigma,
                         Device::Range<std::uint64_t>{
-                          assembler.entry_points(),
+                          assembler.points().entry,
                           mesh.polytope_interface_offset[first]},
                         chunk,
                         chunk.begin + begin,
@@ -319,12 +318,12 @@ namespace Tessella
             });
         }
 
-        const Problem               &problem;
-        const PolytopicMesh<dim>    &mesh;
-        const Device::FormData<dim> &data;
-        const AssemblerType         &assembler;
-        const unsigned int           first, shift;
-        const HostTabulation<dim>    host;
+        const Problem                &problem;
+        const PolytopicMesh<dim>     &mesh;
+        const Device::FormData<dim>  &data;
+        const Device::Assembler<dim> &assembler;
+        const unsigned int            first, shift;
+        const HostTabulation<dim>     host;
         /// Set later if the penalty is not known yet.
         const double               *sigma;
         const DiffusionValues<dim> *diffusion;
@@ -455,7 +454,6 @@ namespace Tessella
           // Data on the device may be incomplete.
           kept_mesh.reset();
           device.reset();
-          paper.reset();
           workspace.reset();
           AssertThrow(false, dealii::ExcMessage(error.what()));
         }
@@ -496,12 +494,7 @@ namespace Tessella
                                const std::size_t         device_memory)
     {
       guard([&]() {
-        select_mesh(mesh,
-                    dofs,
-                    rules,
-                    coefficient_order,
-                    space,
-                    AssemblyStrategy::block_rows);
+        select_mesh(mesh, dofs, rules, coefficient_order, space);
         if (device != nullptr)
           return;
         send_mesh(mesh, dofs, sparsity, device_memory);
@@ -520,15 +513,13 @@ namespace Tessella
                                    const PolytopicDoFs      &dofs,
                                    const HostRules<dim>     &rules,
                                    const unsigned int        coefficient_order,
-                                   const PolynomialSpaceType space,
-                                   const AssemblyStrategy    strategy)
+                                   const PolynomialSpaceType space)
     {
       const Key key = {{mesh.revision,
                         mesh.quadrature_revision,
                         dofs.revision,
                         coefficient_order,
-                        static_cast<unsigned int>(space) +
-                          4u * static_cast<unsigned int>(strategy)}};
+                        static_cast<unsigned int>(space)}};
       if (key == present &&
           SpaceRevision{mesh.revision, dofs.revision}.is_known())
         return;
@@ -538,7 +529,6 @@ namespace Tessella
       else if (device != nullptr)
         kept_mesh = device->shared_mesh();
       device.reset();
-      paper.reset();
       present                       = key;
       tables                        = make_rule_tables(mesh, dofs, rules);
       const unsigned int max_degree = highest_degree(dofs);
@@ -597,21 +587,16 @@ namespace Tessella
       const PolytopicMesh<dim>   &mesh     = problem.mesh;
       const PolytopicDoFs        &dofs     = problem.dofs;
       const BlockSparsity        &sparsity = problem.sparsity;
-      const Device::FormData<dim> data =
-        make_form_data(mesh,
-                       problem.form,
-                       target.has_matrix(),
-                       target.has_rhs(),
-                       problem.strategy == AssemblyStrategy::block_rows);
+      const Device::FormData<dim> data     = make_form_data(mesh,
+                                                        problem.form,
+                                                        target.has_matrix(),
+                                                        target.has_rhs());
 
       select_mesh(mesh,
                   dofs,
                   problem.rules,
                   problem.form.coefficient_order(),
-                  problem.space,
-                  problem.strategy);
-      if (problem.strategy != AssemblyStrategy::block_rows)
-        return run_paper_strategy(problem, data, target);
+                  problem.space);
       if (device == nullptr || prepared)
         send_mesh(mesh, dofs, sparsity, problem.device_memory);
       prepared = false;
@@ -653,72 +638,28 @@ namespace Tessella
     template <int dim>
     template <typename Number>
     Device::Times
-    CUDAAssembly<dim>::run_paper_strategy(const Problem                &problem,
-                                          const Device::FormData<dim>  &data,
-                                          const AssemblyTarget<Number> &target)
-    {
-      if constexpr (dim == 4)
-        throw Device::Error("The assembly strategy " + name(problem.strategy) +
-                            " works on meshes of two and three variables: use "
-                            "the strategy " +
-                            name(AssemblyStrategy::block_rows) +
-                            " for slabs of three space dimensions and time.");
-      else if constexpr (std::is_same<Number, double>::value)
-        {
-          if (paper == nullptr)
-            paper = std::make_unique<Device::PaperAssembler<dim>>(
-              problem.strategy,
-              problem.mesh,
-              problem.dofs,
-              problem.sparsity,
-              tables,
-              exponents,
-              parallel_ranges,
-              problem.device_memory);
-          return run_rows(problem, data, *paper, 0, 0, problem.penalty, target);
-        }
-      throw Device::Error("The assembly strategy " + name(problem.strategy) +
-                          " computes in double precision only: use the "
-                          "strategy " +
-                          name(AssemblyStrategy::block_rows) + ".");
-    }
-
-
-
-    template <int dim>
-    template <typename Number, typename AssemblerType>
-    Device::Times
     CUDAAssembly<dim>::run_rows(const Problem                 &problem,
                                 const Device::FormData<dim>   &data,
-                                AssemblerType                 &assembler,
+                                Device::Assembler<dim>        &assembler,
                                 const unsigned int             first,
                                 const unsigned int             shift,
                                 const Device::Penalty         &penalty,
                                 const AssemblyTarget<Number>  &target,
                                 const Device::Evaluation<dim> *evaluation)
     {
-      constexpr bool block_rows =
-        std::is_same<AssemblerType, Device::Assembler<dim>>::value;
-      if constexpr (block_rows)
-        if (evaluation != nullptr)
-          return assembler.assemble(data, penalty, {}, target, evaluation);
+      if (evaluation != nullptr)
+        return assembler.assemble(data, penalty, {}, target, evaluation);
 
-      RowTabulation<dim, AssemblerType> rows(
-        problem, data, assembler, first, shift);
+      RowTabulation<dim> rows(problem, data, assembler, first, shift);
       Device::Tabulation tabulation;
       tabulation.chunk = [&](const Device::Chunk &chunk,
                              double              *volume_table,
                              double              *facet_table) {
         rows.tabulate(chunk, volume_table, facet_table);
       };
-      if constexpr (block_rows)
-        {
-          if (problem.find_penalty)
-            rows.tabulate_in_rounds(tabulation, kept_a_bar, kept_sigma);
-          return assembler.assemble(data, penalty, tabulation, target);
-        }
-      else
-        return assembler.assemble(data, penalty, tabulation.chunk, target);
+      if (problem.find_penalty)
+        rows.tabulate_in_rounds(tabulation, kept_a_bar, kept_sigma);
+      return assembler.assemble(data, penalty, tabulation, target);
     }
 
 

@@ -16,8 +16,6 @@
 #include <vector>
 
 #include "../../cuda/backends/assembly.h"
-#include "../../cuda/backends/paper_strategies.h"
-#include "assembly_strategy.h"
 #include "diffusion_values.h"
 #include "host_points.h"
 
@@ -48,8 +46,7 @@ namespace Tessella
         Device::Penalty           penalty;
         PolynomialSpaceType       space;
         InstructionSet            instruction_set;
-        std::size_t      device_memory; ///< limit in bytes; 0: free memory
-        AssemblyStrategy strategy;
+        std::size_t device_memory; ///< limit in bytes; 0: free memory
         /// Diffusion values from the computation of the penalty, or null.
         const DiffusionValues<dim> *diffusion;
         /// Evaluation of the form on the device, or null.
@@ -127,8 +124,7 @@ namespace Tessella
                   const PolytopicDoFs      &dofs,
                   const HostRules<dim>     &rules,
                   const unsigned int        coefficient_order,
-                  const PolynomialSpaceType space,
-                  const AssemblyStrategy    strategy);
+                  const PolynomialSpaceType space);
 
       /// Creates @ref device, or drops it if the mesh leaves no room for
       /// chunks.
@@ -147,23 +143,16 @@ namespace Tessella
 
       /// Assembles the rows of @p assembler. Polytope @p first of the mesh has
       /// index @p shift in the assembler.
-      template <typename Number, typename AssemblerType>
+      template <typename Number>
       Device::Times
       run_rows(const Problem                 &problem,
                const Device::FormData<dim>   &data,
-               AssemblerType                 &assembler,
+               Device::Assembler<dim>        &assembler,
                const unsigned int             first,
                const unsigned int             shift,
                const Device::Penalty         &penalty,
                const AssemblyTarget<Number>  &target,
                const Device::Evaluation<dim> *evaluation = nullptr);
-
-      /// Strategies of the paper other than block rows.
-      template <typename Number>
-      Device::Times
-      run_paper_strategy(const Problem                &problem,
-                         const Device::FormData<dim>  &data,
-                         const AssemblyTarget<Number> &target);
 
       template <typename Number>
       Device::Times
@@ -172,8 +161,7 @@ namespace Tessella
                 const AssemblyTarget<Number> &target,
                 std::vector<double>          *a_bar = nullptr);
 
-      /// Revisions of mesh, quadrature and space; order; kinds of space and
-      /// strategy.
+      /// Revisions of mesh, quadrature and space; order; kind of space.
       Key                                present = {{0, 0, 0, 0, 0}};
       Device::RuleTables                 tables;
       std::vector<unsigned char>         exponents;
@@ -191,9 +179,6 @@ namespace Tessella
       /// Whether prepare() sent the mesh; the free memory may have changed
       /// since.
       bool prepared = false;
-      /// Assembler of the strategies other than block rows, which support two
-      /// and three variables only.
-      std::unique_ptr<Device::PaperAssembler<(dim < 4 ? dim : 3)>> paper;
     };
   } // namespace internal
 } // namespace Tessella

@@ -27,39 +27,34 @@ namespace Tessella
   {
     using namespace dealii;
 
-    namespace
+    template <int dim>
+    std::string
+    describe_host_coefficients(const Form<dim> &form)
     {
-      // Text for AssemblyReport::coefficients.
-      template <int dim>
-      std::string
-      describe(const Form<dim>               &form,
-               const DeviceCoefficients<dim> *coefficients)
-      {
-        if (coefficients != nullptr)
-          return coefficients->description();
-        if (form.volume_structure().constant)
-          return "constant";
-        const std::string reason = form.why_not_on_device();
-        return "evaluated by the host's threads" +
-               (reason.empty() ? reason : " (" + reason + ")");
-      }
+      if (form.volume_structure().constant)
+        return "constant";
+      const std::string reason = form.why_not_on_device();
+      return "evaluated by the host's threads" +
+             (reason.empty() ? reason : " (" + reason + ")");
+    }
 
-      void
-      report_times(const Device::Times &times, AssemblyReport &report)
-      {
-        report.device_kernels   = times.kernel;
-        report.kernel_time      = times.kernels;
-        report.kernel_times     = times.kernel_times;
-        report.upload_time      = times.upload;
-        report.download_time    = times.download;
-        report.bytes_uploaded   = times.bytes_up;
-        report.bytes_downloaded = times.bytes_down;
-        report.tabulation_time  = times.tabulation;
-        report.handover_time    = times.idle;
-        report.device_memory    = times.memory;
-        report.n_parts          = times.n_parts;
-      }
-    } // namespace
+
+
+    void
+    report_times(const Device::Times &times, AssemblyReport &report)
+    {
+      report.device_kernels   = times.kernel;
+      report.kernel_time      = times.kernels;
+      report.kernel_times     = times.kernel_times;
+      report.upload_time      = times.upload;
+      report.download_time    = times.download;
+      report.bytes_uploaded   = times.bytes_up;
+      report.bytes_downloaded = times.bytes_down;
+      report.tabulation_time  = times.tabulation;
+      report.handover_time    = times.idle;
+      report.device_memory    = times.memory;
+      report.n_parts          = times.n_parts;
+    }
 
 
 
@@ -115,10 +110,8 @@ namespace Tessella
       const PolytopicMesh<dim> &mesh = context.mesh();
       const PolytopicDoFs      &dofs = context.dofs();
       // Stored points depend on the order, so such meshes are excluded.
-      if (!context.revision().is_known() ||
-          context.strategy != AssemblyStrategy::block_rows ||
-          devices_are_shared || !this->has_polytopes() ||
-          context.space->n_components() != 1 ||
+      if (!context.revision().is_known() || devices_are_shared ||
+          !this->has_polytopes() || context.space->n_components() != 1 ||
           !mesh.subcell_point_weights.empty() ||
           !mesh.facet_point_weights.empty() ||
           MultithreadInfo::n_threads() == 1)
@@ -189,7 +182,9 @@ namespace Tessella
                         "Values of cells are used on another mesh than "
                         "they were made for: make new ones after "
                         "agglomerate()."));
-      report.coefficients = describe(form, coefficients.get());
+      report.coefficients = coefficients != nullptr
+                              ? coefficients->description()
+                              : describe_host_coefficients(form);
 
       const SigmaSource source =
         choose_sigma_source(form, coefficients.get(), target.has_matrix());
@@ -211,9 +206,8 @@ namespace Tessella
     std::shared_ptr<const DeviceCoefficients<dim>>
     CUDABackend<dim>::device_coefficients(const Form<dim> &form) const
     {
-      std::shared_ptr<const Coefficients> coefficients;
-      if (context.strategy == AssemblyStrategy::block_rows)
-        coefficients = form.device_coefficients();
+      std::shared_ptr<const Coefficients> coefficients =
+        form.device_coefficients();
       // Compilation may fail on some processes; all processes then use the
       // host.
       if (context.structure.n_processes > 1 &&
@@ -238,8 +232,7 @@ namespace Tessella
                                                    : SigmaSource::devices;
       const VolumeStructure   structure = form.volume_structure();
       ConstantFacetTerms<dim> constant_facets;
-      return context.strategy == AssemblyStrategy::block_rows && one_process &&
-                 matrix && !structure.constant &&
+      return one_process && matrix && !structure.constant &&
                  !structure.penalty_diffusion &&
                  !form.constant_interior_facets(constant_facets)
                ? SigmaSource::tables
@@ -263,7 +256,6 @@ namespace Tessella
               context.space->polynomial_space(),
               context.parameters.instruction_set,
               device_memory,
-              context.strategy,
               nullptr,
               coefficients,
               false,
@@ -332,8 +324,14 @@ namespace Tessella
 
 
 
+    template std::string
+    describe_host_coefficients(const Form<2> &);
     template class CUDABackend<2>;
+    template std::string
+    describe_host_coefficients(const Form<3> &);
     template class CUDABackend<3>;
+    template std::string
+    describe_host_coefficients(const Form<4> &);
     template class CUDABackend<4>;
   } // namespace internal
 } // namespace Tessella

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "assembly_backend.h"
@@ -15,6 +16,16 @@ namespace Tessella
 {
   namespace internal
   {
+    /// Text for AssemblyReport::coefficients if the host's threads evaluate the
+    /// coefficients of a form.
+    template <int dim>
+    std::string
+    describe_host_coefficients(const Form<dim> &form);
+
+    /// Copies times of a device to the report.
+    void
+    report_times(const Device::Times &times, AssemblyReport &report);
+
     /**
      * Assembly on a CUDA device, which several processes may share.
      * Coefficients are evaluated by the device if the form has code for it on

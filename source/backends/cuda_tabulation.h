@@ -21,16 +21,19 @@ namespace Tessella
 {
   namespace internal
   {
+    /// Arrays of the facet table of a form whose other data are set.
+    template <int dim>
+    Device::FacetLayout
+    make_facet_layout(const FacetStructure        &structure,
+                      const Device::FormData<dim> &data);
+
     /// Constant coefficients, and the table layout of all other coefficients.
-    /// @p block_rows selects the layout for the kernels of block rows, which
-    /// need fewer tables.
     template <int dim>
     Device::FormData<dim>
     make_form_data(const PolytopicMesh<dim> &mesh,
                    const Form<dim>          &form,
                    const bool                matrix,
-                   const bool                rhs,
-                   const bool                block_rows);
+                   const bool                rhs);
 
     /// Number of tabulated points that precede each sub-cell and each entry of
     /// polytope_interface, with the total at the end.

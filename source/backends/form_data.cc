@@ -154,7 +154,6 @@ namespace Tessella
       void
       set_constant_facets(const PolytopicMesh<dim> &mesh,
                           const Form<dim>          &form,
-                          const bool                block_rows,
                           Device::FormData<dim>    &data)
       {
         ConstantFacetTerms<dim> terms;
@@ -164,42 +163,41 @@ namespace Tessella
         std::copy(terms.a, terms.a + dim * dim, data.a);
         std::copy(terms.b, terms.b + dim, data.b);
         data.theta           = terms.theta;
-        data.constant_bottom = block_rows &&
-                               terms.boundary_id != invalid_index &&
+        data.constant_bottom = terms.boundary_id != invalid_index &&
                                terms.boundary_id == mesh.bottom_id;
       }
-
-
-
-      // Arrays of the facet table. Every form writes c. Tabulated interior
-      // points use the same arrays as boundary points.
-      template <int dim>
-      Device::FacetLayout
-      make_facet_layout(const FacetStructure        &F,
-                        const Device::FormData<dim> &data)
-      {
-        Device::FacetLayout G;
-        if (!F.facets)
-          return G;
-        const int n_sides = data.constant_facets ? 1 : 2;
-        for (int side = 0; side < n_sides; ++side)
-          {
-            if (side == 0 || !data.penalty_facets)
-              add_arrays(G.c[side], 1, G.n);
-            if (F.b)
-              add_arrays(G.b[side], dim, G.n);
-            if (F.beta && !data.penalty_facets)
-              add_arrays(G.beta[side], dim, G.n);
-          }
-        if (data.rhs && F.rhs)
-          {
-            add_arrays(G.r, 1, G.n);
-            if (F.beta)
-              add_arrays(G.s, dim, G.n);
-          }
-        return G;
-      }
     } // namespace
+
+
+
+    // Every form writes c. Tabulated interior points use the same arrays as
+    // boundary points.
+    template <int dim>
+    Device::FacetLayout
+    make_facet_layout(const FacetStructure        &F,
+                      const Device::FormData<dim> &data)
+    {
+      Device::FacetLayout G;
+      if (!F.facets)
+        return G;
+      const int n_sides = data.constant_facets ? 1 : 2;
+      for (int side = 0; side < n_sides; ++side)
+        {
+          if (side == 0 || !data.penalty_facets)
+            add_arrays(G.c[side], 1, G.n);
+          if (F.b)
+            add_arrays(G.b[side], dim, G.n);
+          if (F.beta && !data.penalty_facets)
+            add_arrays(G.beta[side], dim, G.n);
+        }
+      if (data.rhs && F.rhs)
+        {
+          add_arrays(G.r, 1, G.n);
+          if (F.beta)
+            add_arrays(G.s, dim, G.n);
+        }
+      return G;
+    }
 
 
 
@@ -208,8 +206,7 @@ namespace Tessella
     make_form_data(const PolytopicMesh<dim> &mesh,
                    const Form<dim>          &form,
                    const bool                matrix,
-                   const bool                rhs,
-                   const bool                block_rows)
+                   const bool                rhs)
     {
       const VolumeStructure V    = form.volume_structure();
       const FacetStructure  F    = form.facet_structure();
@@ -222,7 +219,7 @@ namespace Tessella
       data.diagonal  = V.diffusion != DiffusionType::tensor && !V.beta && !V.b;
       data.constant_volume = V.constant;
       data.flux            = F.b || F.beta;
-      data.penalty_facets  = block_rows && form.has_penalty_facets(data.theta);
+      data.penalty_facets  = form.has_penalty_facets(data.theta);
       const auto *const stationary =
         dynamic_cast<const StationaryMatrix *>(&form);
       data.stationary =
@@ -232,11 +229,11 @@ namespace Tessella
       // The right-hand side alone uses the quadrature rule of the matrix.
       if (V.constant && data.volume)
         set_constant_volume(mesh, form, V, data);
-      if (block_rows && rhs && V.f && V.constant_f)
+      if (rhs && V.f && V.constant_f)
         set_constant_f(mesh, form, data);
       data.volume_rows = volume_rows(V, data);
 
-      set_constant_facets(mesh, form, block_rows, data);
+      set_constant_facets(mesh, form, data);
       data.packed_facets = data.penalty_facets && F.facets && F.mirrored &&
                            !data.constant_facets && mesh.shift.size() <= dim;
       data.continuous   = F.continuous;
@@ -246,23 +243,17 @@ namespace Tessella
 
 
 
-    template Device::FormData<2>
-    make_form_data(const PolytopicMesh<2> &,
-                   const Form<2> &,
-                   const bool,
-                   const bool,
-                   const bool);
-    template Device::FormData<3>
-    make_form_data(const PolytopicMesh<3> &,
-                   const Form<3> &,
-                   const bool,
-                   const bool,
-                   const bool);
-    template Device::FormData<4>
-    make_form_data(const PolytopicMesh<4> &,
-                   const Form<4> &,
-                   const bool,
-                   const bool,
-                   const bool);
+#define INSTANTIATE(dim)                                                    \
+  template Device::FacetLayout make_facet_layout(                           \
+    const FacetStructure &, const Device::FormData<dim> &);                 \
+  template Device::FormData<dim> make_form_data(const PolytopicMesh<dim> &, \
+                                                const Form<dim> &,          \
+                                                const bool,                 \
+                                                const bool)
+
+    INSTANTIATE(2);
+    INSTANTIATE(3);
+    INSTANTIATE(4);
+#undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

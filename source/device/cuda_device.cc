@@ -34,25 +34,6 @@ namespace Tessella
 
 
 
-  DeviceRates
-  measure_device_rates()
-  {
-    DeviceRates rates;
-#ifdef TESSELLA_HAVE_CUDA
-    if (cuda_is_available())
-      {
-        const internal::Device::Rates measured =
-          internal::Device::measure_rates();
-        rates.flops     = measured.flops;
-        rates.bandwidth = measured.bandwidth;
-        rates.download  = measured.download;
-      }
-#endif
-    return rates;
-  }
-
-
-
   std::string
   cuda_device_name()
   {

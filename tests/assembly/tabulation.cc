@@ -89,7 +89,7 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
   const Internal::HostRules<dim> rules(mesh, dofs, form.coefficient_order());
   const auto                    &kernels =
     Internal::select_kernels<dim>(Tessella::InstructionSet::automatic);
-  const auto data = Internal::make_form_data(mesh, form, true, true, true);
+  const auto data = Internal::make_form_data(mesh, form, true, true);
   const Internal::HostTabulation<dim> tabulation{
     mesh, dofs, form, rules, kernels, data};
   const auto positions = Internal::table_positions(mesh, dofs, rules, data);
@@ -174,7 +174,7 @@ tabulate_packed(const Tessella::PolytopicMesh<dim> &mesh,
   const Internal::HostRules<dim> rules(mesh, dofs, form.coefficient_order());
   const auto                    &kernels =
     Internal::select_kernels<dim>(Tessella::InstructionSet::automatic);
-  const auto data = Internal::make_form_data(mesh, form, true, true, true);
+  const auto data = Internal::make_form_data(mesh, form, true, true);
   const Internal::HostTabulation<dim> tabulation{
     mesh, dofs, form, rules, kernels, data};
   const auto positions = Internal::table_positions(mesh, dofs, rules, data);
@@ -320,7 +320,7 @@ test()
           // r and s are used on the boundary only; b of the neighbour is not
           // used
           const auto data =
-            Internal::make_form_data<dim>(view, form, true, true, true);
+            Internal::make_form_data<dim>(view, form, true, true);
           const auto positions = Internal::table_positions<dim>(
             view, dofs, Internal::HostRules<dim>(view, dofs, 2), data);
           const std::uint64_t n_volume =
@@ -386,13 +386,13 @@ test()
                   cellwise.set_diffusion(
                     Tessella::CellwiseCoefficient(view, values));
                   cellwise.set_source(2.5);
-                  check(name + ": packed, values per cell, constant f",
-                        tabulate_packed(
-                          view, dofs, cellwise, all / 2, n_symmetric[0]) ==
-                            tabulate(view, dofs, cellwise, 1, false) &&
-                          !Internal::make_form_data<dim>(
-                             view, cellwise, true, true, true)
-                             .continuous);
+                  check(
+                    name + ": packed, values per cell, constant f",
+                    tabulate_packed(
+                      view, dofs, cellwise, all / 2, n_symmetric[0]) ==
+                        tabulate(view, dofs, cellwise, 1, false) &&
+                      !Internal::make_form_data<dim>(view, cellwise, true, true)
+                         .continuous);
                 }
             }
           else

@@ -18,14 +18,15 @@
 #include <string>
 #include <vector>
 
-#include "../../source/assembly/assembler_access.h"
+#include "../../applications/assembly_throughput/strategy_assembler.h"
 #include "../assembly/compare.h"
 #include "systems.h"
 
 namespace
 {
-  using Tessella::AssemblyStrategy;
   using Tessella::Backend;
+  using Tessella::Application::AssemblyStrategy;
+  using Tessella::Application::StrategyAssembler;
 
   const AssemblyStrategy strategies[2] = {
     AssemblyStrategy::coordinate_sort, AssemblyStrategy::precomputed_pattern};
@@ -73,19 +74,34 @@ namespace
 
   template <int dim>
   std::unique_ptr<Result>
-  assemble(const Tessella::AgglomerationHandler<dim> &handler,
-           const Tessella::Form<dim>                 &form,
-           const Backend                              backend,
-           const AssemblyStrategy strategy = AssemblyStrategy::block_rows,
-           const std::size_t      memory   = 0,
-           const bool             separate = false)
+  assemble_on_host(const Tessella::AgglomerationHandler<dim> &handler,
+                   const Tessella::Form<dim>                 &form)
   {
     typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
-    data.backend       = backend;
-    data.device_memory = memory;
+    data.backend = Backend::host;
     Tessella::PolytopicAssembler<dim> assembler(handler, data);
-    Tessella::internal::AssemblerAccess::set_strategy(assembler, strategy);
-    auto result = std::make_unique<Result>();
+    auto                              result = std::make_unique<Result>();
+    assembler.reinit(result->sparsity, result->matrix, result->rhs);
+    assembler.assemble(form, result->matrix, result->rhs);
+    return result;
+  }
+
+
+
+  template <int dim>
+  std::unique_ptr<Result>
+  assemble(const Tessella::AgglomerationHandler<dim> &handler,
+           const Tessella::Form<dim>                 &form,
+           const AssemblyStrategy                     strategy,
+           const std::size_t                          memory   = 0,
+           const bool                                 separate = false,
+           const Backend                              backend  = Backend::cuda)
+  {
+    Tessella::AssemblyParameters parameters;
+    parameters.backend       = backend;
+    parameters.device_memory = memory;
+    StrategyAssembler<dim> assembler(handler, strategy, parameters);
+    auto                   result = std::make_unique<Result>();
     assembler.reinit(result->sparsity, result->matrix, result->rhs);
     // Entries that are not written become visible.
     for (auto &entry : result->matrix)
@@ -93,24 +109,21 @@ namespace
     result->rhs = 1e300;
     if (separate)
       {
-        assembler.assemble_rhs(form, result->rhs);
-        assembler.assemble_matrix(form, result->matrix);
+        assembler.assemble(form, result->rhs);
+        assembler.assemble(form, result->matrix);
       }
     else
       assembler.assemble(form, result->matrix, result->rhs);
-    const Tessella::AssemblyReport &report = assembler.report();
-    if (backend == Backend::cuda)
-      {
-        double seconds = 0.;
-        for (const Tessella::KernelTime &kernel : report.kernel_times)
-          seconds += kernel.seconds;
-        verify("report",
-               report.backend == backend && report.kernel_times.size() > 1 &&
-                 seconds > 0. &&
-                 std::abs(seconds - report.kernel_time) < 1e-6 * seconds);
-        result->n_parts = report.n_parts;
-        result->memory  = report.device_memory;
-      }
+    const Tessella::AssemblyReport &report  = assembler.report();
+    double                          seconds = 0.;
+    for (const Tessella::KernelTime &kernel : report.kernel_times)
+      seconds += kernel.seconds;
+    verify("report",
+           report.backend == Backend::cuda && report.kernel_times.size() > 1 &&
+             seconds > 0. &&
+             std::abs(seconds - report.kernel_time) < 1e-6 * seconds);
+    result->n_parts = report.n_parts;
+    result->memory  = report.device_memory;
     return result;
   }
 
@@ -121,13 +134,13 @@ namespace
                      const Tessella::Form<dim>                 &form,
                      const bool                                 parts = false)
   {
-    const auto host = assemble(handler, form, Backend::host);
+    const auto host = assemble_on_host(handler, form);
     for (const AssemblyStrategy strategy : strategies)
       {
-        const std::string text = name + ", " + Tessella::name(strategy);
-        const auto first = assemble(handler, form, Backend::cuda, strategy),
-                   second =
-                     assemble(handler, form, Backend::cuda, strategy, 0, true);
+        const std::string text =
+          name + ", " + Tessella::Application::name(strategy);
+        const auto first  = assemble(handler, form, strategy),
+                   second = assemble(handler, form, strategy, 0, true);
         compare_systems(text, handler.polytopic_dofs(), *host, *first);
         compare_systems(text + " again",
                         handler.polytopic_dofs(),
@@ -139,8 +152,8 @@ namespace
         if (!parts)
           continue;
         // Mesh and buffers need most of this memory for a single polytope.
-        const auto piecewise = assemble(
-          handler, form, Backend::cuda, strategy, first->memory * 3 / 4);
+        const auto piecewise =
+          assemble(handler, form, strategy, first->memory * 3 / 4);
         verify(text + " in parts", piecewise->n_parts > 1);
         compare_systems(text + " in parts",
                         handler.polytopic_dofs(),
@@ -159,26 +172,28 @@ namespace
   compare_trilinos(const Tessella::AgglomerationHandler<dim> &handler,
                    const Tessella::Form<dim>                 &form)
   {
-    TrilinosWrappers::SparseMatrix matrix[3];
-    TrilinosWrappers::MPI::Vector  rhs[3];
-    for (unsigned int s = 0; s < 3; ++s)
+    TrilinosWrappers::SparseMatrix                             host_matrix;
+    TrilinosWrappers::MPI::Vector                              host_rhs;
+    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
+    data.backend = Backend::host;
+    Tessella::PolytopicAssembler<dim> host(handler, data);
+    host.reinit(host_matrix, host_rhs);
+    host.assemble(form, host_matrix, host_rhs);
+    for (const AssemblyStrategy strategy : strategies)
       {
-        typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
-        data.backend = s == 0 ? Backend::host : Backend::cuda;
-        Tessella::PolytopicAssembler<dim> assembler(handler, data);
-        if (s > 0)
-          Tessella::internal::AssemblerAccess::set_strategy(assembler,
-                                                            strategies[s - 1]);
-        assembler.reinit(matrix[s], rhs[s]);
-        assembler.assemble(form, matrix[s], rhs[s]);
-        if (s == 0)
-          continue;
-        matrix[s].add(-1., matrix[0]);
-        rhs[s].add(-1., rhs[0]);
-        verify("Trilinos, " + Tessella::name(strategies[s - 1]),
-               matrix[s].frobenius_norm() <=
-                   1e-12 * matrix[0].frobenius_norm() &&
-                 rhs[s].l2_norm() <= 1e-12 * rhs[0].l2_norm());
+        TrilinosWrappers::SparseMatrix matrix;
+        TrilinosWrappers::MPI::Vector  rhs;
+        Tessella::AssemblyParameters   parameters;
+        parameters.backend = Backend::cuda;
+        StrategyAssembler<dim> assembler(handler, strategy, parameters);
+        assembler.reinit(matrix, rhs);
+        assembler.assemble(form, matrix, rhs);
+        matrix.add(-1., host_matrix);
+        rhs.add(-1., host_rhs);
+        verify("Trilinos, " + name(strategy),
+               matrix.frobenius_norm() <=
+                   1e-12 * host_matrix.frobenius_norm() &&
+                 rhs.l2_norm() <= 1e-12 * host_rhs.l2_norm());
       }
   }
 
@@ -310,7 +325,6 @@ namespace
           verify_contains(message_of([&]() {
                             assemble(handler,
                                      make_form(problem, Give::constants, 0),
-                                     Backend::cuda,
                                      strategy);
                           }),
                           "convert the mesh to simplices");
@@ -324,14 +338,13 @@ namespace
     const auto form = make_form(problem, Give::constants, 0);
     for (const AssemblyStrategy strategy : strategies)
       {
-        verify_contains(
-          message_of(
-            [&]() { assemble(handler, form, Backend::cuda, strategy, 1000); }),
-          "raise AdditionalData::device_memory");
+        verify_contains(message_of(
+                          [&]() { assemble(handler, form, strategy, 1000); }),
+                        "raise AdditionalData::device_memory");
         compare_systems("after an error",
                         handler.polytopic_dofs(),
-                        *assemble(handler, form, Backend::host),
-                        *assemble(handler, form, Backend::cuda, strategy));
+                        *assemble_on_host(handler, form),
+                        *assemble(handler, form, strategy));
       }
     std::cout << dim << "-D: " << n_checks << " checks, " << n_failures
               << " failures" << std::endl;
@@ -351,21 +364,24 @@ namespace
     for (const AssemblyStrategy strategy : strategies)
       for (const Backend backend : {Backend::host, Backend::automatic})
         verify_contains(message_of([&]() {
-                          assemble(handler, form, backend, strategy);
+                          assemble(handler, form, strategy, 0, false, backend);
                         }),
-                        "The assembly strategy " + Tessella::name(strategy) +
+                        "The assembly strategy " + name(strategy) +
                           " runs on a CUDA device only");
-    verify_contains(message_of([]() { Tessella::assembly_strategy("rows"); }),
+    verify_contains(message_of([]() {
+                      Tessella::Application::assembly_strategy("rows");
+                    }),
                     "use one of block_rows|coordinate_sort|"
                     "precomputed_pattern");
     for (const AssemblyStrategy strategy :
          {AssemblyStrategy::block_rows, strategies[0], strategies[1]})
       verify("name",
-             Tessella::assembly_strategy(Tessella::name(strategy)) == strategy);
+             Tessella::Application::assembly_strategy(name(strategy)) ==
+               strategy);
     // The host backend still works.
     verify("host",
            std::isfinite(
-             assemble(handler, form, Backend::host)->matrix.frobenius_norm()));
+             assemble_on_host(handler, form)->matrix.frobenius_norm()));
   }
 } // namespace
 

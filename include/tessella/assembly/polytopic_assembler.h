@@ -19,11 +19,6 @@
 
 namespace Tessella
 {
-  namespace internal
-  {
-    struct AssemblerAccess;
-  }
-
   /**
    * Assembles scalar forms on polytopic meshes into the matrices of a deal.II
    * program.
@@ -189,8 +184,6 @@ namespace Tessella
   private:
     struct Implementation;
     std::unique_ptr<Implementation> implementation;
-
-    friend struct internal::AssemblerAccess;
   };
 } // namespace Tessella
 

@@ -21,18 +21,6 @@ namespace Tessella
   std::string
   why_cuda_is_unavailable();
 
-  /// Maximal rates of a CUDA device, as a yardstick for measured times.
-  struct DeviceRates
-  {
-    double flops     = 0.; ///< double precision products, operations/second
-    double bandwidth = 0.; ///< device memory, bytes read and written per second
-    double download  = 0.; ///< copies into pinned host memory, bytes/second
-  };
-
-  /// Measures the current device; all rates are zero without a device.
-  DeviceRates
-  measure_device_rates();
-
   /// Name and compute capability of the current device; empty without a device.
   std::string
   cuda_device_name();
