@@ -24,7 +24,6 @@
 namespace Tessella
 {
   using namespace dealii;
-  using internal::Device::Product;
 
   namespace internal
   {
@@ -113,14 +112,12 @@ namespace Tessella
 
       void
       product(const BlockMatrixBase &,
-              Number       *y,
-              const Number *x,
-              const Product product,
-              const Number *b)
+              const Device::Destination<Number> &y,
+              const Number                      *x)
       {
         using Rows         = Device::ProductRows;
         const auto compute = [&](const Rows rows, const Number *ghosts) {
-          device_call([&] { matrix.vmult(y, x, product, b, rows, ghosts); });
+          device_call([&] { matrix.vmult(y, x, rows, ghosts); });
         };
         if (halo == nullptr)
           {
@@ -134,16 +131,14 @@ namespace Tessella
       }
 
       void
-      transpose_product(const BlockMatrixBase &structure,
-                        Number                *y,
-                        const Number          *x,
-                        const Product          product,
-                        const Number          *b)
+      transpose_product(const BlockMatrixBase             &structure,
+                        const Device::Destination<Number> &y,
+                        const Number                      *x)
       {
         make_transpose(structure);
         if (contributions == nullptr)
           {
-            device_call([&] { matrix.Tvmult(y, x, product, b); });
+            device_call([&] { matrix.Tvmult(y, x); });
             return;
           }
         device_call([&] {
@@ -160,7 +155,7 @@ namespace Tessella
         messages.finish();
         device_call([&] {
           contributions->upload();
-          matrix.column_sums(y, contributions->ghosts(), product, b);
+          matrix.column_sums(y, contributions->ghosts());
         });
       }
 
