@@ -886,7 +886,7 @@ namespace Tessella
           // Batches are copied in pieces of 16 bytes, the last of which may
           // extend beyond the last value.
           values.resize(n_values + 16 / sizeof(Number));
-          set(values.data(), values.size(), Number(0));
+          VectorOperations<Number>::set_zero(values.size(), values.data());
           synchronize();
           n_columns = lists.columns.size() + 2 * lists.boundary_places.size();
           columns   = Array<unsigned int>(lists.columns);
@@ -1498,9 +1498,10 @@ namespace Tessella
                                        const Number *received) const
       {
         Implementation &data = *implementation;
-        copy(data.row_sums.data() + data.n_row_sums * data.pack,
-             received,
-             data.n_received);
+        VectorOperations<Number>::copy(data.n_received,
+                                       received,
+                                       data.row_sums.data() +
+                                         data.n_row_sums * data.pack);
         data.sum_columns(y);
       }
 

@@ -398,15 +398,15 @@ namespace Tessella
                        weight = chebyshev_weight(degree, i);
           SpaceType::call([&] {
             Blocks::polynomial_step(rows,
-                                    inverse.data(),
-                                    transpose,
-                                    alpha,
-                                    beta,
-                                    weight,
-                                    set ? b : r,
-                                    d,
-                                    x,
-                                    set);
+                                    {inverse.data(),
+                                     transpose,
+                                     alpha,
+                                     beta,
+                                     weight,
+                                     set ? b : r,
+                                     d,
+                                     x,
+                                     set});
           });
         }
     }
@@ -431,13 +431,13 @@ namespace Tessella
             }
           SpaceType::call([&] {
             Blocks::relax(rows,
-                          matrix->values(),
-                          inverse.data(),
-                          color_list.data() + color_offset[c],
-                          color_offset[c + 1] - color_offset[c],
-                          b,
-                          ghosts,
-                          x);
+                          {matrix->values(),
+                           inverse.data(),
+                           color_list.data() + color_offset[c],
+                           color_offset[c + 1] - color_offset[c],
+                           b,
+                           ghosts,
+                           x});
           });
         }
     }

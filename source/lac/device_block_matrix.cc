@@ -84,7 +84,8 @@ namespace Tessella
       void
       set_zero(const std::size_t n)
       {
-        device_call([&] { Device::set(values(), n, Number(0)); });
+        device_call(
+          [&] { Device::VectorOperations<Number>::set_zero(n, values()); });
       }
 
       template <typename From>
@@ -100,14 +101,16 @@ namespace Tessella
       void
       copy_to(Number *to, const std::size_t n) const
       {
-        device_call([&] { Device::download(to, values(), n); });
+        device_call(
+          [&] { Device::VectorOperations<Number>::download(n, values(), to); });
       }
 
       template <typename From>
       void
       convert(const From *from, const std::size_t n)
       {
-        device_call([&] { Device::copy(values(), from, n); });
+        device_call(
+          [&] { Device::VectorOperations<Number>::copy(n, from, values()); });
       }
 
       void
@@ -248,9 +251,8 @@ namespace Tessella
                                                    this->dof_offset());
     if constexpr (std::is_same<Number, double>::value)
       internal::device_call([&] {
-        internal::Device::download(to,
-                                   this->values(),
-                                   this->n_nonzero_elements());
+        internal::Device::VectorOperations<Number>::download(
+          this->n_nonzero_elements(), this->values(), to);
       });
     else
       {
