@@ -795,7 +795,6 @@ namespace Tessella
         Array<unsigned int> columns;
         /// Columns of boundary rows, see Columns::ordered.
         Array<unsigned int> boundary_columns, boundary_places;
-        std::size_t         n_columns = 0;
         /// Units of interior and boundary rows, by type: block rows of at most
         /// 4 rows, of at most 10 rows, and parts of at most 7 rows of larger or
         /// wider block rows.
@@ -888,8 +887,7 @@ namespace Tessella
           values.resize(n_values + 16 / sizeof(Number));
           VectorOperations<Number>::set_zero(values.size(), values.data());
           synchronize();
-          n_columns = lists.columns.size() + 2 * lists.boundary_places.size();
-          columns   = Array<unsigned int>(lists.columns);
+          columns          = Array<unsigned int>(lists.columns);
           boundary_columns = Array<unsigned int>(lists.boundary_columns);
           boundary_places  = Array<unsigned int>(lists.boundary_places);
           single_rows      = Array<RowUnit>(lists.single_rows);
@@ -1354,13 +1352,8 @@ namespace Tessella
         const std::vector<std::uint64_t> &dof_offset,
         const AllProcesses               *all)
         : implementation(
-            std::make_unique<Implementation>(sparsity, dof_offset, all))
+            std::make_shared<Implementation>(sparsity, dof_offset, all))
       {}
-
-
-
-      template <typename Number>
-      BlockMatrix<Number>::~BlockMatrix() = default;
 
 
 
@@ -1511,28 +1504,31 @@ namespace Tessella
       std::size_t
       BlockMatrix<Number>::memory_consumption() const
       {
-        std::size_t n_units = 0;
-        for (const auto &part : implementation->units)
+        const Implementation &data  = *implementation;
+        const auto            bytes = [](const auto &...arrays) {
+          return (... + (arrays.size() * sizeof(*arrays.data())));
+        };
+        std::size_t in_units = 0;
+        for (const auto &part : data.units)
           for (const auto &units : part)
-            n_units += units.size();
-        return implementation->n_values * sizeof(Number) +
-               (n_units + implementation->single_rows.size()) *
-                 sizeof(RowUnit) +
-               implementation->batches.size() * sizeof(Batch) +
-               implementation->n_columns * sizeof(unsigned int) +
-               implementation->rows.size() * sizeof(BlockRow) +
-               implementation->column_batches.size() * sizeof(ColumnBatch) +
-               implementation->contributions.size() *
-                 (sizeof(Contribution) + sizeof(unsigned int)) +
-               (implementation->warp_row.size() +
-                implementation->block_pack.size() +
-                implementation->pack_column.size() +
-                implementation->first_pack.size()) *
-                 sizeof(unsigned int) +
-               (implementation->block_offset.size() +
-                implementation->contribution_offset.size()) *
-                 sizeof(std::uint64_t) +
-               implementation->row_sums.size() * sizeof(Number);
+            in_units += bytes(units);
+        return in_units + data.n_values * sizeof(Number) +
+               bytes(data.single_rows,
+                     data.batches,
+                     data.columns,
+                     data.boundary_columns,
+                     data.boundary_places,
+                     data.block_offset,
+                     data.column_batches,
+                     data.contributions,
+                     data.width_and_place,
+                     data.rows,
+                     data.warp_row,
+                     data.block_pack,
+                     data.pack_column,
+                     data.first_pack,
+                     data.contribution_offset,
+                     data.row_sums);
       }
 
 

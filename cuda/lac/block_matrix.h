@@ -97,7 +97,6 @@ namespace Tessella
         BlockMatrix(const BlockSparsity              &sparsity,
                     const std::vector<std::uint64_t> &dof_offset,
                     const AllProcesses               *all);
-        ~BlockMatrix();
 
         /// Values in device memory.
         Number *
@@ -151,7 +150,8 @@ namespace Tessella
 
       private:
         struct Implementation;
-        std::unique_ptr<Implementation> implementation;
+        /// Shared, so that builds without CUDA need no destructor.
+        std::shared_ptr<Implementation> implementation;
       };
     } // namespace Device
   }   // namespace internal

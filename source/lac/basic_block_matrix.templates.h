@@ -35,10 +35,7 @@ namespace Tessella
 
   template <typename Number, typename Data>
   BasicBlockMatrix<Number, Data>::BasicBlockMatrix(
-    BasicBlockMatrix &&matrix) noexcept
-    : BlockMatrixBase(std::move(matrix))
-    , data(std::move(matrix.data))
-  {}
+    BasicBlockMatrix &&) noexcept = default;
 
 
 
@@ -49,12 +46,8 @@ namespace Tessella
 
   template <typename Number, typename Data>
   BasicBlockMatrix<Number, Data> &
-  BasicBlockMatrix<Number, Data>::operator=(BasicBlockMatrix &&matrix) noexcept
-  {
-    BlockMatrixBase::operator=(std::move(matrix));
-    data = std::move(matrix.data);
-    return *this;
-  }
+  BasicBlockMatrix<Number, Data>::operator=(BasicBlockMatrix &&) noexcept =
+    default;
 
 
 

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "block_space.h"
-#include "column_order.h"
 #include "reproducible_sum.h"
 
 namespace Tessella

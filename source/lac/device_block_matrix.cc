@@ -16,7 +16,6 @@
 #include "../base/collective.h"
 #include "../device/device_call.h"
 #include "basic_block_matrix.templates.h"
-#include "column_order.h"
 #include "halo_exchange.h"
 #include "store_block_row.h"
 #include "transpose_plan.h"
@@ -71,13 +70,13 @@ namespace Tessella
       Number *
       values() const
       {
-        return matrix.values();
+        return device_call([&] { return matrix.values(); });
       }
 
       std::size_t
       memory_consumption() const
       {
-        return matrix.memory_consumption() +
+        return device_call([&] { return matrix.memory_consumption(); }) +
                (halo == nullptr ? 0 : halo->memory_consumption());
       }
 
@@ -147,18 +146,15 @@ namespace Tessella
         device_call([&] {
           contributions->pack(matrix.row_sums(x));
           contributions->wait_for_packed();
-        });
-        HaloMessages messages;
-        start_messages(messages,
-                       structure.partition()->communicator(),
-                       sends,
-                       contributions->send_buffer(),
-                       receives,
-                       contributions->receive_buffer());
-        messages.finish();
-        device_call([&] {
-          contributions->upload();
-          matrix.column_sums(y, contributions->ghosts());
+          HaloMessages messages;
+          start_messages(messages,
+                         structure.partition()->communicator(),
+                         sends,
+                         contributions->send_buffer(),
+                         receives,
+                         contributions->receive_buffer());
+          messages.finish();
+          matrix.column_sums(y, contributions->upload());
         });
       }
 
@@ -166,7 +162,7 @@ namespace Tessella
       void
       make_transpose(const BlockMatrixBase &structure)
       {
-        if (matrix.has_transpose())
+        if (device_call([&] { return matrix.has_transpose(); }))
           return;
         const TransposePlan  plan(structure);
         const BlockSparsity &sparsity = structure.block_sparsity();

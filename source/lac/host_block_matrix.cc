@@ -11,7 +11,6 @@
 
 #include "../base/vector_types.h"
 #include "basic_block_matrix.templates.h"
-#include "column_order.h"
 #include "halo_exchange.h"
 #include "host_blocks.h"
 #include "transpose_plan.h"
