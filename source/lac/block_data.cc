@@ -116,23 +116,29 @@ namespace Tessella
                                       invalid_index),
         last;
       HaloMessages messages;
+      const auto   message = [](unsigned int                  *colors,
+                              const BlockPartition::Partner &partner,
+                              const bool                     exists) {
+        return HaloMessages::Place{colors + partner.begin,
+                                   exists ? (partner.end - partner.begin) *
+                                              sizeof(unsigned int)
+                                            : HaloMessages::none};
+      };
+      const auto no_message = [](const BlockPartition::Partner &) {
+        return HaloMessages::Place{nullptr, HaloMessages::none};
+      };
       unsigned int n_colors = 0, this_process = 0;
       if (partition != nullptr)
         {
           this_process = internal::this_process(partition->communicator());
           halo         = std::make_unique<typename SpaceType::Halo>(partition);
-          messages.start(
-            *partition,
-            [](const BlockPartition::Partner &) {
-              return HaloMessages::Place{nullptr, HaloMessages::none};
-            },
-            [&](const BlockPartition::Partner &partner) {
-              return HaloMessages::Place{color.data() + n + partner.begin,
-                                         partner.rank < this_process
-                                           ? (partner.end - partner.begin) *
-                                               sizeof(unsigned int)
-                                           : HaloMessages::none};
-            });
+          messages.start(*partition,
+                         no_message,
+                         [&](const BlockPartition::Partner &partner) {
+                           return message(color.data() + n,
+                                          partner,
+                                          partner.rank < this_process);
+                         });
           messages.finish();
         }
       for (unsigned int k = 0; k < n; ++k)
@@ -164,15 +170,9 @@ namespace Tessella
           messages.start(
             *partition,
             [&](const BlockPartition::Partner &partner) {
-              return HaloMessages::Place{sent.data() + partner.begin,
-                                         partner.rank > this_process
-                                           ? (partner.end - partner.begin) *
-                                               sizeof(unsigned int)
-                                           : HaloMessages::none};
+              return message(sent.data(), partner, partner.rank > this_process);
             },
-            [](const BlockPartition::Partner &) {
-              return HaloMessages::Place{nullptr, HaloMessages::none};
-            });
+            no_message);
           messages.finish();
           n_colors = Utilities::MPI::max(n_colors, partition->communicator());
           color.resize(n);
