@@ -97,9 +97,7 @@ namespace Tessella
 
     private:
       void
-      list_rows(const BlockSparsity &sparsity);
-      void
-      make_order(const BlockMatrixBase &structure);
+      list_rows(const BlockMatrixBase &structure);
     };
 
 
@@ -114,8 +112,7 @@ namespace Tessella
         {
           data->halo =
             std::make_unique<HostHalo<Number>>(structure.partition());
-          data->list_rows(structure.block_sparsity());
-          data->make_order(structure);
+          data->list_rows(structure);
         }
       data->set_zero(structure.n_nonzero_elements());
       return data;
@@ -123,27 +120,20 @@ namespace Tessella
 
 
 
-    // Lists the block rows without and with columns of other processes.
+    // Lists the block rows without and with columns of other processes, and the
+    // order of summation of the latter.
     template <typename Number>
     void
-    HostBlockData<Number>::list_rows(const BlockSparsity &sparsity)
+    HostBlockData<Number>::list_rows(const BlockMatrixBase &matrix)
     {
-      const unsigned int n = sparsity.row_width.size();
+      const BlockSparsity &sparsity = matrix.block_sparsity();
+      const unsigned int   n        = sparsity.row_width.size();
       for (unsigned int k = 0; k < n; ++k)
         // Columns are in ascending order, ghosts have the largest indices.
         (sparsity.block_column[sparsity.block_offset[k + 1] - 1] < n ? interior
                                                                      : boundary)
           .push_back(k);
-    }
-
-
-
-    template <typename Number>
-    void
-    HostBlockData<Number>::make_order(const BlockMatrixBase &matrix)
-    {
-      const BlockSparsity             &sparsity = matrix.block_sparsity();
-      const std::vector<std::uint64_t> blocks   = ordered_blocks(matrix);
+      const std::vector<std::uint64_t> blocks = ordered_blocks(matrix);
       ordered_offset.assign(1, 0);
       for (const unsigned int k : boundary)
         {
