@@ -84,8 +84,8 @@ namespace Tessella
       std::size_t n     = 0;
     };
 
-    /// Operations on block matrices and vectors in device memory; HostBlocks
-    /// has the same functions.
+    /// Operations on block matrices and vectors in device memory. HostBlocks
+    /// has those that templates over the type of the matrix use.
     template <typename Number>
     struct DeviceBlocks : public Device::Blocks<Number>,
                           public Device::VectorOperations<Number>
