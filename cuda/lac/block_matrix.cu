@@ -115,18 +115,6 @@ namespace Tessella
           return sum;
         }
 
-        template <typename Number>
-        __device__ inline void
-        store(Number       *y,
-              const Number *b,
-              const Product product,
-              const Number  value)
-        {
-          *y = product == Product::set   ? value
-               : product == Product::add ? *y + value
-                                         : *b - value;
-        }
-
         /// Entry @p p of a vector whose ghost entries, with indices from @p n
         /// on, lie @p ghost_shift further on.
         template <typename Number>
@@ -172,11 +160,9 @@ namespace Tessella
                          const unsigned int n_packs, // packs per row of a block
                          const Number *__restrict__ values,
                          const Number *__restrict__ x,
-                         const unsigned int   n_owned,
-                         const std::ptrdiff_t ghost_shift,
-                         Number              *y,
-                         const Number        *b,
-                         const Product        product)
+                         const unsigned int        n_owned,
+                         const std::ptrdiff_t      ghost_shift,
+                         const Destination<Number> y)
         {
           constexpr bool      uniform = order == Columns::uniform;
           const unsigned int  lane    = threadIdx.x % 32;
@@ -290,10 +276,7 @@ namespace Tessella
             {
               const unsigned int row = group + (S / G) * (first_row + i);
               if (i < n && row < unit.n_rows)
-                {
-                  const unsigned int j = unit.first_row + row;
-                  store(y + j, b + j, product, sum[i]);
-                }
+                y.store(unit.first_row + row, sum[i]);
             }
         }
 
@@ -325,11 +308,9 @@ namespace Tessella
                              const unsigned int *__restrict__ places,
                              const Number *__restrict__ values,
                              const Number *__restrict__ x,
-                             const unsigned int   n_owned,
-                             const std::ptrdiff_t ghost_shift,
-                             Number              *y,
-                             const Number        *b,
-                             const Product        product)
+                             const unsigned int        n_owned,
+                             const std::ptrdiff_t      ghost_shift,
+                             const Destination<Number> y)
         {
           const std::uint64_t thread =
             std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
@@ -354,8 +335,7 @@ namespace Tessella
               if (++c == width)
                 c = 0;
             }
-          const unsigned int j = unit.first_row + i;
-          store(y + j, b + j, product, total(sum));
+          y.store(unit.first_row + i, total(sum));
         }
 
         /// Largest number of rows of blocks that are put into batches.
@@ -461,9 +441,7 @@ namespace Tessella
                        const unsigned int panel,
                        const Number *__restrict__ values,
                        const Number *__restrict__ x,
-                       Number       *y,
-                       const Number *b,
-                       const Product product)
+                       const Destination<Number> y)
         {
           constexpr int V = small_pack<Number>(N), n_packs = N / V;
           using PackType = Pack<Number, V>;
@@ -538,8 +516,7 @@ namespace Tessella
               for (int v = 0; v < V; ++v)
                 sum.v[v] = fma(p.v[v], q.v[v], sum.v[v]);
             }
-          const std::uint64_t j = std::uint64_t(batch.first) * N + threadIdx.x;
-          store(y + j, b + j, product, total(sum));
+          y.store(std::uint64_t(batch.first) * N + threadIdx.x, total(sum));
         }
 
         /**
@@ -609,9 +586,7 @@ namespace Tessella
                              const unsigned int *__restrict__ first_pack,
                              const unsigned int packs_per_block,
                              const Number *__restrict__ z,
-                             Number       *y,
-                             const Number *b,
-                             const Product product)
+                             const Destination<Number> y)
         {
           const std::uint64_t p =
             std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
@@ -641,7 +616,7 @@ namespace Tessella
             }
 #pragma unroll
           for (int v = 0; v < V; ++v)
-            store(y + p * V + v, b + p * V + v, product, sum.v[v]);
+            y.store(p * V + v, sum.v[v]);
         }
 
         constexpr unsigned int column_threads = 256;
@@ -682,9 +657,7 @@ namespace Tessella
                               const std::uint64_t *__restrict__ block_offset,
                               const Number *__restrict__ values,
                               const Number *__restrict__ x,
-                              Number       *y,
-                              const Number *b,
-                              const Product product)
+                              const Destination<Number> y)
         {
           constexpr int V = small_pack<Number>(N), n_packs = N / V,
                         places = batch_places(n_packs),
@@ -781,7 +754,7 @@ namespace Tessella
             (std::uint64_t(batch.first_column) * n_packs + threadIdx.x) * V;
 #pragma unroll
           for (int v = 0; v < V; ++v)
-            store(y + row + v, b + row + v, product, sum.v[v]);
+            y.store(row + v, sum.v[v]);
         }
 
         /// Calls function(std::integral_constant<int, N>()) with N = @p n,
@@ -822,7 +795,6 @@ namespace Tessella
         Array<unsigned int> columns;
         /// Columns of boundary rows, see Columns::ordered.
         Array<unsigned int> boundary_columns, boundary_places;
-        std::size_t         n_columns = 0;
         /// Units of interior and boundary rows, by type: block rows of at most
         /// 4 rows, of at most 10 rows, and parts of at most 7 rows of larger or
         /// wider block rows.
@@ -913,10 +885,9 @@ namespace Tessella
           // Batches are copied in pieces of 16 bytes, the last of which may
           // extend beyond the last value.
           values.resize(n_values + 16 / sizeof(Number));
-          set(values.data(), values.size(), Number(0));
+          VectorOperations<Number>::set_zero(values.size(), values.data());
           synchronize();
-          n_columns = lists.columns.size() + 2 * lists.boundary_places.size();
-          columns   = Array<unsigned int>(lists.columns);
+          columns          = Array<unsigned int>(lists.columns);
           boundary_columns = Array<unsigned int>(lists.boundary_columns);
           boundary_places  = Array<unsigned int>(lists.boundary_places);
           single_rows      = Array<RowUnit>(lists.single_rows);
@@ -1093,10 +1064,7 @@ namespace Tessella
 
         template <int N>
         void
-        multiply_batches(Number       *y,
-                         const Number *x,
-                         const Product product,
-                         const Number *b) const
+        multiply_batches(const Destination<Number> &y, const Number *x) const
         {
           batch_kernel<Number, N><<<static_cast<unsigned int>(batches.size()),
                                     n_threads,
@@ -1106,20 +1074,16 @@ namespace Tessella
                                                      panel,
                                                      values.data(),
                                                      x,
-                                                     y,
-                                                     b,
-                                                     product);
+                                                     y);
           check(cudaGetLastError(), "a product with a matrix");
         }
 
         template <int V, int S, int G, int R, int U>
         void
-        launch(const Array<RowUnit> &units,
-               Number               *y,
-               const Number         *x,
-               const Product         product,
-               const Number         *b,
-               const Number         *ghosts) const
+        launch(const Array<RowUnit>      &units,
+               const Destination<Number> &y,
+               const Number              *x,
+               const Number              *ghosts) const
         {
           if (units.size() == 0)
             return;
@@ -1142,9 +1106,7 @@ namespace Tessella
                                           x,
                                           static_cast<unsigned int>(n_rows),
                                           ghost_shift(x, ghosts),
-                                          y,
-                                          b,
-                                          product);
+                                          y);
           check(cudaGetLastError(), "a product with a matrix");
         }
 
@@ -1157,13 +1119,11 @@ namespace Tessella
         // Product for rows with ghost columns.
         template <int V>
         void
-        multiply_boundary(Number       *y,
-                          const Number *x,
-                          const Product product,
-                          const Number *b,
-                          const Number *ghosts) const
+        multiply_boundary(const Destination<Number> &y,
+                          const Number              *x,
+                          const Number              *ghosts) const
         {
-          launch_all<V>(units[1], y, x, product, b, ghosts);
+          launch_all<V>(units[1], y, x, ghosts);
           if (single_rows.size() == 0)
             return;
           ordered_row_kernel<Number, V>
@@ -1177,59 +1137,54 @@ namespace Tessella
               x,
               static_cast<unsigned int>(n_rows),
               ghost_shift(x, ghosts),
-              y,
-              b,
-              product);
+              y);
           check(cudaGetLastError(), "a product with a matrix");
         }
 
         template <int V>
         void
-        vmult(Number           *y,
-              const Number     *x,
-              const Product     product,
-              const Number     *b,
-              const ProductRows rows,
-              const Number     *ghosts) const
+        vmult(const Destination<Number> &y,
+              const Number              *x,
+              const ProductRows          rows,
+              const Number              *ghosts) const
         {
           if (rows == ProductRows::boundary)
             {
-              multiply_boundary<V>(y, x, product, b, ghosts);
+              multiply_boundary<V>(y, x, ghosts);
               return;
             }
           if (batches.size() > 0)
             with_size<max_batch_size>(max_n, [&](const auto N) {
-              this->template multiply_batches<N()>(y, x, product, b);
+              this->template multiply_batches<N()>(y, x);
             });
-          launch_all<V>(units[0], y, x, product, b, nullptr);
+          launch_all<V>(units[0], y, x, nullptr);
           if (rows == ProductRows::all)
-            multiply_boundary<V>(y, x, product, b, ghosts);
+            multiply_boundary<V>(y, x, ghosts);
         }
 
         template <int V>
         void
         launch_all(const Array<RowUnit> (&units)[3],
-                   Number       *y,
-                   const Number *x,
-                   const Product product,
-                   const Number *b,
-                   const Number *ghosts) const
+                   const Destination<Number> &y,
+                   const Number              *x,
+                   const Number              *ghosts) const
         {
           // The shapes were measured on an H200. If a lane loads 16 bytes at a
           // time, it needs fewer loads in flight.
           constexpr bool full     = V * sizeof(Number) == 16,
                          is_float = sizeof(Number) == 4;
           if (full && !is_float)
-            launch<V, 32, 16, 2, 2>(units[0], y, x, product, b, ghosts);
+            launch<V, 32, 16, 2, 2>(units[0], y, x, ghosts);
           else
-            launch<V, 16, 8, 2, (full ? 2 : 3)>(
-              units[0], y, x, product, b, ghosts);
+            launch<V, 16, 8, 2, (full ? 2 : 3)>(units[0], y, x, ghosts);
           if (is_float && !full)
-            launch<V, 32, 8, 3, 3>(units[1], y, x, product, b, ghosts);
+            launch<V, 32, 8, 3, 3>(units[1], y, x, ghosts);
           else
-            launch<V, 32, 16, 5, 3>(units[1], y, x, product, b, ghosts);
-          launch<V, 32, 32, 7, (full && !is_float ? 1 : 2)>(
-            units[2], y, x, product, b, ghosts);
+            launch<V, 32, 16, 5, 3>(units[1], y, x, ghosts);
+          launch<V, 32, 32, 7, (full && !is_float ? 1 : 2)>(units[2],
+                                                            y,
+                                                            x,
+                                                            ghosts);
         }
 
         // Divides the block columns into batches; @p offset and @p place as in
@@ -1315,10 +1270,7 @@ namespace Tessella
 
         template <int N>
         void
-        multiply_columns(Number       *y,
-                         const Number *x,
-                         const Product product,
-                         const Number *b) const
+        multiply_columns(const Destination<Number> &y, const Number *x) const
         {
           column_batch_kernel<Number, N>
             <<<static_cast<unsigned int>(column_batches.size()),
@@ -1328,9 +1280,7 @@ namespace Tessella
                                  contribution_offset.data(),
                                  values.data(),
                                  x,
-                                 y,
-                                 b,
-                                 product);
+                                 y);
           check(cudaGetLastError(), "a product with a transposed matrix");
         }
 
@@ -1338,45 +1288,6 @@ namespace Tessella
         n_thread_blocks(const std::uint64_t n)
         {
           return static_cast<unsigned int>((n + n_threads - 1) / n_threads);
-        }
-
-        template <int V>
-        void
-        sum_rows(const Number *x)
-        {
-          if (n_row_sums == 0)
-            return;
-          constexpr int U = V * sizeof(Number) == 16 ? 4 : 8;
-          row_sums_kernel<Number, V, U>
-            <<<n_thread_blocks(n_row_sums), n_threads>>>(n_row_sums,
-                                                         rows.data(),
-                                                         warp_row.data(),
-                                                         values.data(),
-                                                         x,
-                                                         row_sums.data());
-          check(cudaGetLastError(), "a product with a transposed matrix");
-        }
-
-        template <int V>
-        void
-        sum_columns(Number *y, const Product product, const Number *b)
-        {
-          if (n_rows == 0)
-            return;
-          const auto kernel = uniform ? column_sums_kernel<Number, V, 3, true>
-                                      : column_sums_kernel<Number, V, 3, false>;
-          kernel<<<n_thread_blocks(n_rows / V), n_threads>>>(
-            n_rows / V,
-            contribution_offset.data(),
-            block_pack.data(),
-            pack_column.data(),
-            first_pack.data(),
-            max_n / V,
-            row_sums.data(),
-            y,
-            b,
-            product);
-          check(cudaGetLastError(), "a product with a transposed matrix");
         }
 
         // Calls function(std::integral_constant<int, V>()) with V = pack.
@@ -1395,15 +1306,41 @@ namespace Tessella
         void
         sum_rows(const Number *x)
         {
-          with_pack([&](const auto V) { this->template sum_rows<V()>(x); });
+          if (n_row_sums == 0)
+            return;
+          with_pack([&](const auto V) {
+            constexpr int U = V() * sizeof(Number) == 16 ? 4 : 8;
+            row_sums_kernel<Number, V(), U>
+              <<<n_thread_blocks(n_row_sums), n_threads>>>(n_row_sums,
+                                                           rows.data(),
+                                                           warp_row.data(),
+                                                           values.data(),
+                                                           x,
+                                                           row_sums.data());
+          });
+          check(cudaGetLastError(), "a product with a transposed matrix");
         }
 
         void
-        sum_columns(Number *y, const Product product, const Number *b)
+        sum_columns(const Destination<Number> &y)
         {
+          if (n_rows == 0)
+            return;
           with_pack([&](const auto V) {
-            this->template sum_columns<V()>(y, product, b);
+            const auto kernel = uniform
+                                  ? column_sums_kernel<Number, V(), 3, true>
+                                  : column_sums_kernel<Number, V(), 3, false>;
+            kernel<<<n_thread_blocks(n_rows / V()), n_threads>>>(
+              n_rows / V(),
+              contribution_offset.data(),
+              block_pack.data(),
+              pack_column.data(),
+              first_pack.data(),
+              max_n / V(),
+              row_sums.data(),
+              y);
           });
+          check(cudaGetLastError(), "a product with a transposed matrix");
         }
       };
 
@@ -1415,13 +1352,8 @@ namespace Tessella
         const std::vector<std::uint64_t> &dof_offset,
         const AllProcesses               *all)
         : implementation(
-            std::make_unique<Implementation>(sparsity, dof_offset, all))
+            std::make_shared<Implementation>(sparsity, dof_offset, all))
       {}
-
-
-
-      template <typename Number>
-      BlockMatrix<Number>::~BlockMatrix() = default;
 
 
 
@@ -1436,17 +1368,15 @@ namespace Tessella
 
       template <typename Number>
       void
-      BlockMatrix<Number>::vmult(Number           *y,
-                                 const Number     *x,
-                                 const Product     product,
-                                 const Number     *b,
-                                 const ProductRows rows,
-                                 const Number     *ghosts) const
+      BlockMatrix<Number>::vmult(const Destination<Number> &y,
+                                 const Number              *x,
+                                 const ProductRows          rows,
+                                 const Number              *ghosts) const
       {
         if (implementation->n_rows == 0)
           return;
         implementation->with_pack([&](const auto V) {
-          implementation->template vmult<V()>(y, x, product, b, rows, ghosts);
+          implementation->template vmult<V()>(y, x, rows, ghosts);
         });
       }
 
@@ -1528,21 +1458,19 @@ namespace Tessella
 
       template <typename Number>
       void
-      BlockMatrix<Number>::Tvmult(Number       *y,
-                                  const Number *x,
-                                  const Product product,
-                                  const Number *b) const
+      BlockMatrix<Number>::Tvmult(const Destination<Number> &y,
+                                  const Number              *x) const
       {
         if (implementation->column_batches.size() > 0)
           {
             with_size<6>(implementation->max_n, [&](const auto N) {
-              implementation->template multiply_columns<N()>(y, x, product, b);
+              implementation->template multiply_columns<N()>(y, x);
             });
             return;
           }
         const std::lock_guard<std::mutex> lock(implementation->transpose_mutex);
         implementation->sum_rows(x);
-        implementation->sum_columns(y, product, b);
+        implementation->sum_columns(y);
       }
 
 
@@ -1559,16 +1487,15 @@ namespace Tessella
 
       template <typename Number>
       void
-      BlockMatrix<Number>::column_sums(Number       *y,
-                                       const Number *received,
-                                       const Product product,
-                                       const Number *b) const
+      BlockMatrix<Number>::column_sums(const Destination<Number> &y,
+                                       const Number *received) const
       {
         Implementation &data = *implementation;
-        copy(data.row_sums.data() + data.n_row_sums * data.pack,
-             received,
-             data.n_received);
-        data.sum_columns(y, product, b);
+        VectorOperations<Number>::copy(data.n_received,
+                                       received,
+                                       data.row_sums.data() +
+                                         data.n_row_sums * data.pack);
+        data.sum_columns(y);
       }
 
 
@@ -1577,28 +1504,31 @@ namespace Tessella
       std::size_t
       BlockMatrix<Number>::memory_consumption() const
       {
-        std::size_t n_units = 0;
-        for (const auto &part : implementation->units)
+        const Implementation &data  = *implementation;
+        const auto            bytes = [](const auto &...arrays) {
+          return (... + (arrays.size() * sizeof(*arrays.data())));
+        };
+        std::size_t in_units = 0;
+        for (const auto &part : data.units)
           for (const auto &units : part)
-            n_units += units.size();
-        return implementation->n_values * sizeof(Number) +
-               (n_units + implementation->single_rows.size()) *
-                 sizeof(RowUnit) +
-               implementation->batches.size() * sizeof(Batch) +
-               implementation->n_columns * sizeof(unsigned int) +
-               implementation->rows.size() * sizeof(BlockRow) +
-               implementation->column_batches.size() * sizeof(ColumnBatch) +
-               implementation->contributions.size() *
-                 (sizeof(Contribution) + sizeof(unsigned int)) +
-               (implementation->warp_row.size() +
-                implementation->block_pack.size() +
-                implementation->pack_column.size() +
-                implementation->first_pack.size()) *
-                 sizeof(unsigned int) +
-               (implementation->block_offset.size() +
-                implementation->contribution_offset.size()) *
-                 sizeof(std::uint64_t) +
-               implementation->row_sums.size() * sizeof(Number);
+            in_units += bytes(units);
+        return in_units + data.n_values * sizeof(Number) +
+               bytes(data.single_rows,
+                     data.batches,
+                     data.columns,
+                     data.boundary_columns,
+                     data.boundary_places,
+                     data.block_offset,
+                     data.column_batches,
+                     data.contributions,
+                     data.width_and_place,
+                     data.rows,
+                     data.warp_row,
+                     data.block_pack,
+                     data.pack_column,
+                     data.first_pack,
+                     data.contribution_offset,
+                     data.row_sums);
       }
 
 

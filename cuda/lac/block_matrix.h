@@ -3,6 +3,7 @@
 #define tessella_cuda_lac_block_matrix_h
 
 #include <tessella/lac/block_sparsity.h>
+#include <tessella/portable/host_device.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,24 @@ namespace Tessella
         set,     ///< y = A x
         add,     ///< y += A x
         subtract ///< y = b - A x
+      };
+
+      /// Destination of a product A x.
+      template <typename Number>
+      struct Destination
+      {
+        Number       *y;
+        Product       product;
+        const Number *b = nullptr; ///< for Product::subtract; may be y
+
+        /// Uses @p value, entry @p i of the product.
+        TESSELLA_HOST_DEVICE void
+        store(const std::size_t i, const Number value) const
+        {
+          y[i] = product == Product::set   ? value
+                 : product == Product::add ? y[i] + value
+                                           : b[i] - value;
+        }
       };
 
       /// Block rows that a product computes: interior rows have no ghost
@@ -78,22 +97,19 @@ namespace Tessella
         BlockMatrix(const BlockSparsity              &sparsity,
                     const std::vector<std::uint64_t> &dof_offset,
                     const AllProcesses               *all);
-        ~BlockMatrix();
 
         /// Values in device memory.
         Number *
         values() const;
 
-        /// Computes the product in the default stream. @p b is read only for
-        /// Product::subtract; it may be @p y. @p y must not be @p x. @p ghosts:
-        /// ghost entries of x, which boundary rows need.
+        /// Computes the product in the default stream; the destination must
+        /// not be @p x. @p ghosts: ghost entries of x, which boundary rows
+        /// need.
         void
-        vmult(Number           *y,
-              const Number     *x,
-              const Product     product,
-              const Number     *b      = nullptr,
-              const ProductRows rows   = ProductRows::all,
-              const Number     *ghosts = nullptr) const;
+        vmult(const Destination<Number> &y,
+              const Number              *x,
+              const ProductRows          rows,
+              const Number              *ghosts) const;
 
         bool
         has_transpose() const;
@@ -114,10 +130,7 @@ namespace Tessella
                        const std::size_t                 n_received);
 
         void
-        Tvmult(Number       *y,
-               const Number *x,
-               const Product product,
-               const Number *b = nullptr) const;
+        Tvmult(const Destination<Number> &y, const Number *x) const;
 
         // Tvmult() in two steps, between which processes exchange row sums if
         // they receive any.
@@ -129,10 +142,7 @@ namespace Tessella
 
         /// Second step; @p received is in device memory.
         void
-        column_sums(Number       *y,
-                    const Number *received,
-                    const Product product,
-                    const Number *b) const;
+        column_sums(const Destination<Number> &y, const Number *received) const;
 
         /// Memory on the device in bytes.
         std::size_t
@@ -140,7 +150,8 @@ namespace Tessella
 
       private:
         struct Implementation;
-        std::unique_ptr<Implementation> implementation;
+        /// Shared, so that builds without CUDA need no destructor.
+        std::shared_ptr<Implementation> implementation;
       };
     } // namespace Device
   }   // namespace internal

@@ -16,13 +16,6 @@ namespace Tessella
       {
         constexpr unsigned int n_threads = 128;
 
-        __device__ inline unsigned int
-        size(const BlockRows &rows, const unsigned int k)
-        {
-          return static_cast<unsigned int>(rows.dof_offset[k + 1] -
-                                           rows.dof_offset[k]);
-        }
-
         /// Number of lanes, a power of two, for a block of at most @p size
         /// rows.
         unsigned int
@@ -39,6 +32,31 @@ namespace Tessella
         {
           return static_cast<unsigned int>((n_threads_in_all + n_threads - 1) /
                                            n_threads);
+        }
+
+        /// Index of the group of @p size lanes to which a thread belongs.
+        __device__ inline std::uint64_t
+        group_of_thread(const unsigned int size)
+        {
+          return (std::uint64_t(blockIdx.x) * n_threads + threadIdx.x) / size;
+        }
+
+        /// Starts @p kernel with a group of lanes for each of @p n blocks of
+        /// at most @p max_size rows. Its first argument is the size of groups.
+        template <typename Kernel, typename... Arguments>
+        void
+        start_groups(const Kernel       kernel,
+                     const char        *what,
+                     const unsigned int n,
+                     const unsigned int max_size,
+                     const Arguments &...arguments)
+        {
+          if (n == 0)
+            return;
+          const unsigned int group = group_size(max_size);
+          kernel<<<n_thread_blocks(std::uint64_t(n) * group), n_threads>>>(
+            group, arguments...);
+          check(cudaGetLastError(), what);
         }
 
         /// Allows @p kernel to use @p bytes of shared memory.
@@ -62,6 +80,19 @@ namespace Tessella
             }
         }
 
+        /// Value of @p number when the kernels that @p what names are done.
+        unsigned int
+        wait_for(const Array<unsigned int> &number, const char *what)
+        {
+          unsigned int result = 0;
+          check(cudaMemcpy(&result,
+                           number.data(),
+                           sizeof(result),
+                           cudaMemcpyDeviceToHost),
+                what);
+          return result;
+        }
+
         /**
          * Inverts one block per thread block, starting with block @p
          * first_block. The work array is in shared memory if @p buffer is null,
@@ -80,7 +111,7 @@ namespace Tessella
                       unsigned int *first_singular)
         {
           extern __shared__ __align__(16) unsigned char shared[];
-          const unsigned int k = first_block + blockIdx.x, n = size(rows, k);
+          const unsigned int k = first_block + blockIdx.x, n = rows.size(k);
           unsigned int      *swaps = reinterpret_cast<unsigned int *>(shared);
           double            *line =
             reinterpret_cast<double *>(shared + (rows.max_size + 3) / 4 * 16);
@@ -227,7 +258,7 @@ namespace Tessella
                               unsigned int *first_bad)
         {
           extern __shared__ __align__(16) unsigned char shared[];
-          const unsigned int k = blockIdx.x, n = size(rows, k);
+          const unsigned int k = blockIdx.x, n = rows.size(k);
           // diagonal entries of the block, and pivots
           double *const diagonal    = reinterpret_cast<double *>(shared),
                         *pivots     = diagonal + rows.max_size;
@@ -296,14 +327,14 @@ namespace Tessella
         {
           extern __shared__ __align__(16) unsigned char shared[];
           double *const       half = reinterpret_cast<double *>(shared);
-          const unsigned int  k = blockIdx.x, n_k = size(rows, k);
+          const unsigned int  k = blockIdx.x, n_k = rows.size(k);
           const unsigned int  width = rows.row_width[k];
           const double *const W_k   = W + place[k];
           for (std::uint64_t b = rows.block_offset[k];
                b < rows.block_offset[k + 1];
                ++b)
             {
-              const unsigned int  l = rows.block_column[b], n_l = size(rows, l);
+              const unsigned int  l = rows.block_column[b], n_l = rows.size(l);
               const std::uint64_t first =
                 rows.value_offset[k] + rows.column_offset[b];
               const double *const W_l = W + place[l];
@@ -355,7 +386,7 @@ namespace Tessella
           if (k >= n_polytopes)
             return;
           const double *const W_k    = W + place[k];
-          const unsigned int  stride = size(rows, k);
+          const unsigned int  stride = rows.size(k);
           const unsigned int  n =
             static_cast<unsigned int>(fine_offset[k + 1] - fine_offset[k]);
           for (std::uint64_t begin = matrix_offset[k];
@@ -394,21 +425,19 @@ namespace Tessella
         template <typename Number>
         __global__ void
         __launch_bounds__(n_threads)
-          diagonal_kernel(const BlockRows    rows,
-                          const unsigned int group,
+          diagonal_kernel(const unsigned int group,
+                          const BlockRows    rows,
                           const Number *__restrict__ inverse,
                           const bool transpose,
                           const Number *__restrict__ x,
                           Number *__restrict__ y)
         {
-          const std::uint64_t thread =
-            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
-          const std::uint64_t k = thread / group;
+          const std::uint64_t k = group_of_thread(group);
           if (k >= rows.n)
             return;
-          const unsigned int  n     = size(rows, k);
+          const unsigned int  n     = rows.size(k);
           const std::uint64_t first = rows.dof_offset[k];
-          for (unsigned int i = thread % group; i < n; i += group)
+          for (unsigned int i = threadIdx.x % group; i < n; i += group)
             y[first + i] = diagonal_entry(
               inverse + rows.square_offset[k], n, i, transpose, x + first);
         }
@@ -416,8 +445,8 @@ namespace Tessella
         template <typename Number>
         __global__ void
         __launch_bounds__(n_threads)
-          polynomial_kernel(const BlockRows    rows,
-                            const unsigned int group,
+          polynomial_kernel(const unsigned int group,
+                            const BlockRows    rows,
                             const Number *__restrict__ inverse,
                             const bool   transpose,
                             const Number alpha,
@@ -428,14 +457,12 @@ namespace Tessella
                             Number *__restrict__ x,
                             const bool set)
         {
-          const std::uint64_t thread =
-            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
-          const std::uint64_t k = thread / group;
+          const std::uint64_t k = group_of_thread(group);
           if (k >= rows.n)
             return;
-          const unsigned int  n     = size(rows, k);
+          const unsigned int  n     = rows.size(k);
           const std::uint64_t first = rows.dof_offset[k];
-          for (unsigned int i = thread % group; i < n; i += group)
+          for (unsigned int i = threadIdx.x % group; i < n; i += group)
             {
               Number step =
                 beta * diagonal_entry(inverse + rows.square_offset[k],
@@ -464,7 +491,7 @@ namespace Tessella
         {
           extern __shared__ __align__(16) unsigned char shared[];
           const unsigned int                            k = list[blockIdx.x];
-          const unsigned int                            n = size(rows, k);
+          const unsigned int                            n = rows.size(k);
           const unsigned int  width                       = rows.row_width[k];
           const std::uint64_t first                       = rows.dof_offset[k];
           Number *const       z    = reinterpret_cast<Number *>(shared);
@@ -484,7 +511,7 @@ namespace Tessella
               const unsigned int to =
                 rows.order == nullptr ? place : rows.ordered_offset[begin + m];
               const unsigned int l  = rows.block_column[block];
-              const unsigned int nl = size(rows, l);
+              const unsigned int nl = rows.size(l);
               const Number      *from =
                 l < rows.n ? x + rows.dof_offset[l]
                                 : ghosts + (rows.dof_offset[l] - rows.n_dofs);
@@ -528,20 +555,18 @@ namespace Tessella
         template <typename Number>
         __global__ void
         __launch_bounds__(n_threads)
-          restrict_kernel(const BlockTransfer<Number> transfer,
-                          const unsigned int          group,
+          restrict_kernel(const unsigned int          group,
+                          const BlockTransfer<Number> transfer,
                           const Number *__restrict__ fine,
                           Number *__restrict__ coarse)
         {
-          const std::uint64_t thread =
-            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
-          const std::uint64_t K = thread / group;
+          const std::uint64_t K = group_of_thread(group);
           if (K >= transfer.n_coarse)
             return;
           const std::uint64_t first = transfer.coarse_offset[K];
           const unsigned int  n_to =
             static_cast<unsigned int>(transfer.coarse_offset[K + 1] - first);
-          for (unsigned int i = thread % group; i < n_to; i += group)
+          for (unsigned int i = threadIdx.x % group; i < n_to; i += group)
             {
               if (transfer.matrix == nullptr)
                 {
@@ -570,14 +595,12 @@ namespace Tessella
         template <typename Number>
         __global__ void
         __launch_bounds__(n_threads)
-          prolongate_kernel(const BlockTransfer<Number> transfer,
-                            const unsigned int          group,
+          prolongate_kernel(const unsigned int          group,
+                            const BlockTransfer<Number> transfer,
                             const Number *__restrict__ coarse,
                             Number *__restrict__ fine)
         {
-          const std::uint64_t thread =
-            std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
-          const std::uint64_t k = thread / group;
+          const std::uint64_t k = group_of_thread(group);
           if (k >= transfer.n_fine)
             return;
           const unsigned int K      = transfer.parent ? transfer.parent[k] : k;
@@ -587,7 +610,7 @@ namespace Tessella
           const std::uint64_t first = transfer.fine_offset[k];
           const unsigned int  n =
             static_cast<unsigned int>(transfer.fine_offset[k + 1] - first);
-          for (unsigned int j = thread % group; j < n; j += group)
+          for (unsigned int j = threadIdx.x % group; j < n; j += group)
             {
               if (transfer.matrix == nullptr)
                 {
@@ -606,18 +629,17 @@ namespace Tessella
         /// A thread block computes one coarse block, the sum of T_k A_kl T_l^T.
         template <typename Number>
         __global__ void
-        galerkin_kernel(const BlockRows             fine,
-                        const BlockRows             coarse,
+        galerkin_kernel(const GalerkinPlan          plan,
                         const BlockTransfer<Number> transfer,
-                        const GalerkinPlan          plan,
                         const Number *__restrict__ fine_values,
                         Number *__restrict__ coarse_values)
         {
           extern __shared__ __align__(16) unsigned char shared[];
           Number *const      half = reinterpret_cast<Number *>(shared);
+          const BlockRows   &fine = plan.fine, &coarse = plan.coarse;
           const unsigned int B = blockIdx.x, K = plan.coarse_row[B],
                              L   = coarse.block_column[B];
-          const unsigned int n_K = size(coarse, K), n_L = size(coarse, L);
+          const unsigned int n_K = coarse.size(K), n_L = coarse.size(L);
           const unsigned int width = coarse.row_width[K];
           Number            *to =
             coarse_values + coarse.value_offset[K] + coarse.column_offset[B];
@@ -626,7 +648,7 @@ namespace Tessella
               const bool         begin = e == plan.offset[B];
               const unsigned int k = plan.row[e], b = plan.block[e],
                                  l   = fine.block_column[b];
-              const unsigned int n_k = size(fine, k), n_l = size(fine, l);
+              const unsigned int n_k = fine.size(k), n_l = fine.size(l);
               const unsigned int stride = fine.row_width[k];
               const Number      *A =
                 fine_values + fine.value_offset[k] + fine.column_offset[b];
@@ -689,25 +711,6 @@ namespace Tessella
 
 
 
-      void *
-      allocate_bytes(const std::size_t n)
-      {
-        void *p = nullptr;
-        check(cudaMalloc(&p, n), "this problem");
-        return p;
-      }
-
-
-
-      void
-      upload_bytes(void *to, const void *from, const std::size_t n)
-      {
-        check(cudaMemcpy(to, from, n, cudaMemcpyHostToDevice),
-              "a copy to the device");
-      }
-
-
-
       template <typename Number>
       unsigned int
       Blocks<Number>::invert_diagonal(const BlockRows &rows,
@@ -716,11 +719,11 @@ namespace Tessella
       {
         if (rows.n == 0)
           return 0;
-        Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
-        const std::size_t   n         = rows.max_size;
-        const std::size_t   lists     = (n + 3) / 4 * 16 + n * sizeof(double);
-        const std::size_t   bytes     = lists + n * n * sizeof(double);
-        const bool          in_shared = bytes <= 48 * 1024;
+        const Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
+        const std::size_t         n     = rows.max_size;
+        const std::size_t         lists = (n + 3) / 4 * 16 + n * sizeof(double);
+        const std::size_t         bytes = lists + n * n * sizeof(double);
+        const bool                in_shared = bytes <= 48 * 1024;
         // The number of warps grows with the number of rows of a block.
         const unsigned int threads = n <= 10 ? 32 : n <= 24 ? 64 : 256;
         // If shared memory is too small, the number of blocks at once is
@@ -744,11 +747,7 @@ namespace Tessella
                                                          first.data());
             check(cudaGetLastError(), "the inversion of diagonal blocks");
           }
-        unsigned int result = 0;
-        check(cudaMemcpy(
-                &result, first.data(), sizeof(result), cudaMemcpyDeviceToHost),
-              "the inversion of diagonal blocks");
-        return result;
+        return wait_for(first, "the inversion of diagonal blocks");
       }
 
 
@@ -761,31 +760,26 @@ namespace Tessella
       {
         if (rows.n == 0)
           return 0;
-        Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
-        const std::size_t   n         = rows.max_size;
-        const std::size_t   lists     = 2 * n * sizeof(double);
-        const std::size_t   bytes     = lists + n * n * sizeof(double);
-        const bool          in_shared = bytes <= 48 * 1024;
-        const unsigned int  threads   = n <= 10 ? 32 : n <= 24 ? 64 : 256;
+        const Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
+        const std::size_t         n         = rows.max_size;
+        const std::size_t         lists     = 2 * n * sizeof(double);
+        const std::size_t         bytes     = lists + n * n * sizeof(double);
+        const bool                in_shared = bytes <= 48 * 1024;
+        const unsigned int        threads   = n <= 10 ? 32 : n <= 24 ? 64 : 256;
         orthonormalise_kernel<<<rows.n, threads, in_shared ? bytes : lists>>>(
           rows, in_shared, values, W, first.data());
         check(cudaGetLastError(), "a change of basis");
-        unsigned int result = 0;
-        check(cudaMemcpy(
-                &result, first.data(), sizeof(result), cudaMemcpyDeviceToHost),
-              "a change of basis");
-        return result;
+        return wait_for(first, "a change of basis");
       }
 
 
 
       template <typename Number>
       void
-      Blocks<Number>::change_basis(const BlockRows     &rows,
-                                   const std::uint64_t *place,
-                                   const double        *W,
-                                   const double        *values,
-                                   Number              *to)
+      Blocks<Number>::change_basis(const BlockRows  &rows,
+                                   const BlockBases &bases,
+                                   const double     *values,
+                                   Number           *to)
       {
         if (rows.n == 0)
           return;
@@ -795,7 +789,7 @@ namespace Tessella
         change_basis_kernel<<<rows.n,
                               n <= 10 ? 64 : 256,
                               std::size_t(n) * n_strip * sizeof(double)>>>(
-          rows, place, n_strip, W, values, to);
+          rows, bases.place, n_strip, bases.W, values, to);
         check(cudaGetLastError(), "a change of basis");
       }
 
@@ -804,18 +798,22 @@ namespace Tessella
       template <typename Number>
       void
       Blocks<Number>::change_basis_of_injection(
-        const BlockRows     &rows,
-        const std::uint64_t *place,
-        const double        *W,
-        const unsigned int   n,
-        const std::uint64_t *fine_offset,
-        const std::uint64_t *matrix_offset,
-        Number              *matrix)
+        const BlockRows             &rows,
+        const BlockBases            &bases,
+        const BlockTransfer<Number> &transfer,
+        const unsigned int           n,
+        Number                      *matrix)
       {
         if (n == 0)
           return;
         injection_basis_kernel<<<n_thread_blocks(n), n_threads>>>(
-          rows, place, W, n, fine_offset, matrix_offset, matrix);
+          rows,
+          bases.place,
+          bases.W,
+          n,
+          transfer.fine_offset,
+          transfer.matrix_offset,
+          matrix);
         check(cudaGetLastError(), "a change of basis");
       }
 
@@ -829,52 +827,48 @@ namespace Tessella
                                      const Number    *x,
                                      Number          *y)
       {
-        if (rows.n == 0)
-          return;
-        const unsigned int group = group_size(rows.max_size);
-        diagonal_kernel<<<n_thread_blocks(std::uint64_t(rows.n) * group),
-                          n_threads>>>(rows, group, inverse, transpose, x, y);
-        check(cudaGetLastError(), "a preconditioner");
+        start_groups(diagonal_kernel<Number>,
+                     "a preconditioner",
+                     rows.n,
+                     rows.max_size,
+                     rows,
+                     inverse,
+                     transpose,
+                     x,
+                     y);
       }
 
 
 
       template <typename Number>
       void
-      Blocks<Number>::polynomial_step(const BlockRows &rows,
-                                      const Number    *inverse,
-                                      const bool       transpose,
-                                      const Number     alpha,
-                                      const Number     beta,
-                                      const Number     weight,
-                                      const Number    *r,
-                                      Number          *d,
-                                      Number          *x,
-                                      const bool       set)
+      Blocks<Number>::polynomial_step(const BlockRows              &rows,
+                                      const PolynomialStep<Number> &step)
       {
-        if (rows.n == 0)
-          return;
-        const unsigned int group = group_size(rows.max_size);
-        polynomial_kernel<<<n_thread_blocks(std::uint64_t(rows.n) * group),
-                            n_threads>>>(
-          rows, group, inverse, transpose, alpha, beta, weight, r, d, x, set);
-        check(cudaGetLastError(), "a preconditioner");
+        start_groups(polynomial_kernel<Number>,
+                     "a preconditioner",
+                     rows.n,
+                     rows.max_size,
+                     rows,
+                     step.inverse,
+                     step.transpose,
+                     step.alpha,
+                     step.beta,
+                     step.weight,
+                     step.r,
+                     step.d,
+                     step.x,
+                     step.set);
       }
 
 
 
       template <typename Number>
       void
-      Blocks<Number>::relax(const BlockRows    &rows,
-                            const Number       *values,
-                            const Number       *inverse,
-                            const unsigned int *list,
-                            const unsigned int  n,
-                            const Number       *b,
-                            const Number       *ghosts,
-                            Number             *x)
+      Blocks<Number>::relax(const BlockRows              &rows,
+                            const RelaxationStep<Number> &step)
       {
-        if (n == 0)
+        if (step.n == 0)
           return;
         const std::size_t bytes =
           (std::size_t(rows.max_width) + rows.max_size) * sizeof(Number) +
@@ -883,8 +877,13 @@ namespace Tessella
         const unsigned int threads = rows.max_size <= 4    ? 64
                                      : rows.max_size <= 24 ? 128
                                                            : 256;
-        relax_kernel<<<n, threads, bytes>>>(
-          rows, values, inverse, list, b, ghosts, x);
+        relax_kernel<<<step.n, threads, bytes>>>(rows,
+                                                 step.values,
+                                                 step.inverse,
+                                                 step.list,
+                                                 step.b,
+                                                 step.ghosts,
+                                                 step.x);
         check(cudaGetLastError(), "a preconditioner");
       }
 
@@ -896,13 +895,13 @@ namespace Tessella
                                   const Number                *fine,
                                   Number                      *coarse)
       {
-        if (transfer.n_coarse == 0)
-          return;
-        const unsigned int group = group_size(transfer.max_coarse);
-        restrict_kernel<<<n_thread_blocks(std::uint64_t(transfer.n_coarse) *
-                                          group),
-                          n_threads>>>(transfer, group, fine, coarse);
-        check(cudaGetLastError(), "multigrid");
+        start_groups(restrict_kernel<Number>,
+                     "multigrid",
+                     transfer.n_coarse,
+                     transfer.max_coarse,
+                     transfer,
+                     fine,
+                     coarse);
       }
 
 
@@ -913,40 +912,37 @@ namespace Tessella
                                      const Number                *coarse,
                                      Number                      *fine)
       {
-        if (transfer.n_fine == 0)
-          return;
-        const unsigned int group = group_size(
-          transfer.matrix == nullptr ? transfer.max_coarse : transfer.max_fine);
-        prolongate_kernel<<<n_thread_blocks(std::uint64_t(transfer.n_fine) *
-                                            group),
-                            n_threads>>>(transfer, group, coarse, fine);
-        check(cudaGetLastError(), "multigrid");
+        start_groups(prolongate_kernel<Number>,
+                     "multigrid",
+                     transfer.n_fine,
+                     transfer.matrix == nullptr ? transfer.max_coarse
+                                                : transfer.max_fine,
+                     transfer,
+                     coarse,
+                     fine);
       }
 
 
 
       template <typename Number>
       void
-      Blocks<Number>::galerkin(const BlockRows             &fine,
-                               const BlockRows             &coarse,
+      Blocks<Number>::galerkin(const GalerkinPlan          &plan,
                                const BlockTransfer<Number> &transfer,
-                               const GalerkinPlan          &plan,
                                const Number                *fine_values,
                                Number                      *coarse_values)
       {
         if (plan.n_blocks == 0)
           return;
-        const std::size_t bytes =
-          transfer.matrix == nullptr
-            ? 0
-            : std::size_t(fine.max_size) * coarse.max_size * sizeof(Number);
+        const std::size_t bytes = transfer.matrix == nullptr
+                                    ? 0
+                                    : std::size_t(plan.fine.max_size) *
+                                        plan.coarse.max_size * sizeof(Number);
         allow_shared_memory(galerkin_kernel<Number>, bytes);
-        const unsigned int n       = coarse.max_size * coarse.max_size;
+        const unsigned int n = plan.coarse.max_size * plan.coarse.max_size;
         const unsigned int threads = n <= 32 ? 32 : n <= 128 ? 64 : 128;
         galerkin_kernel<<<static_cast<unsigned int>(plan.n_blocks),
                           threads,
-                          bytes>>>(
-          fine, coarse, transfer, plan, fine_values, coarse_values);
+                          bytes>>>(plan, transfer, fine_values, coarse_values);
         check(cudaGetLastError(), "coarse operators of multigrid");
       }
 

@@ -2,6 +2,8 @@
 #ifndef tessella_cuda_lac_blocks_h
 #define tessella_cuda_lac_blocks_h
 
+#include <tessella/portable/host_device.h>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -34,6 +36,46 @@ namespace Tessella
       /// Index of the first value of each diagonal block in an array that holds
       /// only diagonal blocks.
       const std::uint64_t *square_offset;
+
+      /// Number of rows of block @p k.
+      TESSELLA_HOST_DEVICE unsigned int
+      size(const unsigned int k) const
+      {
+        return static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
+      }
+    };
+
+    /// Change of the basis of each polytope.
+    struct BlockBases
+    {
+      /// Index of the first value of each W, including those of ghosts.
+      const std::uint64_t *place;
+      const double        *W;
+    };
+
+    /// d = alpha d + beta D^{-1} r, then x += weight d.
+    template <typename Number>
+    struct PolynomialStep
+    {
+      const Number *inverse;   ///< diagonal blocks of D^{-1}
+      bool          transpose; ///< whether to take D^{-T}
+      Number        alpha;     ///< if zero, d is not read
+      Number        beta, weight;
+      const Number *r;
+      Number       *d, *x;
+      bool          set; ///< whether x is overwritten instead of incremented
+    };
+
+    /// x_k += D_k^{-1} (b - A x)_k for some block rows k, none of which is
+    /// coupled with another one.
+    template <typename Number>
+    struct RelaxationStep
+    {
+      const Number       *values, *inverse; ///< A and D^{-1}
+      const unsigned int *list;             ///< block rows
+      unsigned int        n;                ///< length of the list
+      const Number       *b, *ghosts;       ///< with the ghost entries of x
+      Number             *x;
     };
 
     /// Injection from coarse polytopes into finer ones.
@@ -59,6 +101,7 @@ namespace Tessella
     /// Fine blocks that contribute to each coarse block.
     struct GalerkinPlan
     {
+      BlockRows     fine, coarse;
       std::uint64_t n_blocks = 0; ///< number of coarse blocks
       /// Index range of each coarse block in the lists of fine block rows and
       /// fine blocks.
@@ -76,11 +119,6 @@ namespace Tessella
 
     namespace Device
     {
-      void *
-      allocate_bytes(const std::size_t n);
-      void
-      upload_bytes(void *to, const void *from, const std::size_t n);
-
       /**
        * All pointers are to device memory, and all operations run in the
        * default stream. No atomics are used; the order of summation depends on
@@ -109,25 +147,22 @@ namespace Tessella
         static unsigned int
         orthonormalise(const BlockRows &rows, const double *values, double *W);
 
-        /// to_kl = W_k A_kl W_l^T for all blocks. @p place: index of the first
-        /// value of each W, including those of ghosts.
+        /// to_kl = W_k A_kl W_l^T for all blocks.
         static void
-        change_basis(const BlockRows     &rows,
-                     const std::uint64_t *place,
-                     const double        *W,
-                     const double        *values,
-                     Number              *to);
+        change_basis(const BlockRows  &rows,
+                     const BlockBases &bases,
+                     const double     *values,
+                     Number           *to);
 
-        /// T_k = T_k W^{-1} for @p n injections, with the leading part of W
-        /// that has as many columns as T_k.
+        /// T_k = T_k W^{-1} for the first @p n polytopes of @p transfer, whose
+        /// T_k are in @p matrix, with the leading part of W that has as many
+        /// columns as T_k.
         static void
-        change_basis_of_injection(const BlockRows     &rows,
-                                  const std::uint64_t *place,
-                                  const double        *W,
-                                  const unsigned int   n,
-                                  const std::uint64_t *fine_offset,
-                                  const std::uint64_t *matrix_offset,
-                                  Number              *matrix);
+        change_basis_of_injection(const BlockRows             &rows,
+                                  const BlockBases            &bases,
+                                  const BlockTransfer<Number> &transfer,
+                                  const unsigned int           n,
+                                  Number                      *matrix);
 
         /// y = D^{-1} x or D^{-T} x.
         static void
@@ -137,32 +172,12 @@ namespace Tessella
                        const Number    *x,
                        Number          *y);
 
-        /// d = alpha d + beta D^{-1} r, then x += weight d. d is not read if
-        /// alpha is zero; if @p set, x is overwritten instead of incremented.
         static void
-        polynomial_step(const BlockRows &rows,
-                        const Number    *inverse,
-                        const bool       transpose,
-                        const Number     alpha,
-                        const Number     beta,
-                        const Number     weight,
-                        const Number    *r,
-                        Number          *d,
-                        Number          *x,
-                        const bool       set);
+        polynomial_step(const BlockRows              &rows,
+                        const PolynomialStep<Number> &step);
 
-        /// x_k += D_k^{-1} (b - A x)_k for the @p n block rows k in @p list,
-        /// none of which is coupled with another one. @p ghosts: ghost entries
-        /// of x.
         static void
-        relax(const BlockRows    &rows,
-              const Number       *values,
-              const Number       *inverse,
-              const unsigned int *list,
-              const unsigned int  n,
-              const Number       *b,
-              const Number       *ghosts,
-              Number             *x);
+        relax(const BlockRows &rows, const RelaxationStep<Number> &step);
 
         /// coarse = P^T fine
         static void
@@ -178,10 +193,8 @@ namespace Tessella
 
         /// Values of the coarse matrix from those of the fine one.
         static void
-        galerkin(const BlockRows             &fine,
-                 const BlockRows             &coarse,
+        galerkin(const GalerkinPlan          &plan,
                  const BlockTransfer<Number> &transfer,
-                 const GalerkinPlan          &plan,
                  const Number                *fine_values,
                  Number                      *coarse_values);
 

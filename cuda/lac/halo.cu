@@ -45,18 +45,13 @@ namespace Tessella
       template <typename Number>
       Halo<Number>::Halo(const std::vector<unsigned int> &entries,
                          const std::size_t                n_ghosts)
-        : implementation(std::make_unique<Implementation>())
+        : implementation(std::make_shared<Implementation>())
       {
         implementation->entries = Array<unsigned int>(entries);
         implementation->ghosts.resize(n_ghosts);
         implementation->send.resize(entries.size());
         implementation->receive.resize(n_ghosts);
       }
-
-
-
-      template <typename Number>
-      Halo<Number>::~Halo() = default;
 
 
 
@@ -110,32 +105,26 @@ namespace Tessella
 
 
       template <typename Number>
-      void
+      const Number *
       Halo<Number>::upload()
       {
-        const std::size_t n = implementation->ghosts.size();
-        if (n == 0)
-          return;
-        // A copy in the default stream would wait for kernels that do not need
-        // it.
-        check(cudaMemcpyAsync(implementation->ghosts.data(),
-                              implementation->receive.data(),
-                              n * sizeof(Number),
-                              cudaMemcpyHostToDevice,
-                              implementation->stream),
-              "an exchange with other processes");
-        implementation->arrived.record(implementation->stream);
-        check(cudaStreamWaitEvent(nullptr, implementation->arrived, 0),
-              "an exchange with other processes");
-      }
-
-
-
-      template <typename Number>
-      const Number *
-      Halo<Number>::ghosts() const
-      {
-        return implementation->ghosts.data();
+        Implementation   &data = *implementation;
+        const std::size_t n    = data.ghosts.size();
+        if (n > 0)
+          {
+            // A copy in the default stream would wait for kernels that do not
+            // need it.
+            check(cudaMemcpyAsync(data.ghosts.data(),
+                                  data.receive.data(),
+                                  n * sizeof(Number),
+                                  cudaMemcpyHostToDevice,
+                                  data.stream),
+                  "an exchange with other processes");
+            data.arrived.record(data.stream);
+            check(cudaStreamWaitEvent(nullptr, data.arrived, 0),
+                  "an exchange with other processes");
+          }
+        return data.ghosts.data();
       }
 
 

@@ -30,7 +30,6 @@ namespace Tessella
         /// number of received entries.
         Halo(const std::vector<unsigned int> &entries,
              const std::size_t                n_ghosts);
-        ~Halo();
 
         void
         pack(const Number *x);
@@ -41,11 +40,9 @@ namespace Tessella
         send_buffer() const;
         Number *
         receive_buffer() const;
-        void
-        upload();
-        /// Received entries in device memory.
+        /// Returns the received entries in device memory.
         const Number *
-        ghosts() const;
+        upload();
 
         /// Memory on the device in bytes.
         std::size_t
@@ -53,7 +50,8 @@ namespace Tessella
 
       private:
         struct Implementation;
-        std::unique_ptr<Implementation> implementation;
+        /// Shared, so that builds without CUDA need no destructor.
+        std::shared_ptr<Implementation> implementation;
       };
     } // namespace Device
   }   // namespace internal

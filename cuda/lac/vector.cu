@@ -501,14 +501,13 @@ namespace Tessella
 
 
 
-      template <typename Number>
-      Number *
-      allocate(const std::size_t n)
+      void *
+      allocate_bytes(const std::size_t n)
       {
         void *memory = nullptr;
         if (n > 0)
-          check(cudaMalloc(&memory, n * sizeof(Number)), "this problem");
-        return static_cast<Number *>(memory);
+          check(cudaMalloc(&memory, n), "this problem");
+        return memory;
       }
 
 
@@ -523,6 +522,26 @@ namespace Tessella
 
 
       void
+      upload_bytes(void *to, const void *from, const std::size_t n)
+      {
+        if (n > 0)
+          check(cudaMemcpy(to, from, n, cudaMemcpyHostToDevice),
+                "a copy to the device");
+      }
+
+
+
+      void
+      download_bytes(void *to, const void *from, const std::size_t n)
+      {
+        if (n > 0)
+          check(cudaMemcpy(to, from, n, cudaMemcpyDeviceToHost),
+                "a copy from the device");
+      }
+
+
+
+      void
       synchronize()
       {
         check(cudaStreamSynchronize(nullptr), "work on the device");
@@ -531,48 +550,29 @@ namespace Tessella
 
 
       template <typename Number>
+      template <typename From>
       void
-      upload(Number *to, const Number *from, const std::size_t n)
-      {
-        if (n > 0)
-          check(
-            cudaMemcpy(to, from, n * sizeof(Number), cudaMemcpyHostToDevice),
-            "a copy to the device");
-      }
-
-
-
-      template <typename Number>
-      void
-      download(Number *to, const Number *from, const std::size_t n)
-      {
-        if (n > 0)
-          check(
-            cudaMemcpy(to, from, n * sizeof(Number), cudaMemcpyDeviceToHost),
-            "a copy from the device");
-      }
-
-
-
-      template <typename To, typename From>
-      void
-      copy(To *to, const From *from, const std::size_t n)
+      VectorOperations<Number>::copy(const std::size_t n,
+                                     const From       *from,
+                                     Number           *to)
       {
         if (n == 0)
           return;
-        if (std::is_same<To, From>::value)
-          check(
-            cudaMemcpyAsync(to, from, n * sizeof(To), cudaMemcpyDeviceToDevice),
-            "a copy on the device");
+        if (std::is_same<Number, From>::value)
+          check(cudaMemcpyAsync(
+                  to, from, n * sizeof(Number), cudaMemcpyDeviceToDevice),
+                "a copy on the device");
         else
-          for_each(n, Copy<To, From>{to, from});
+          for_each(n, Copy<Number, From>{to, from});
       }
 
 
 
       template <typename Number>
       void
-      set(Number *y, const std::size_t n, const Number a)
+      VectorOperations<Number>::set(const std::size_t n,
+                                    const Number      a,
+                                    Number           *y)
       {
         for_each(n, Set<Number>{y, a});
       }
@@ -581,13 +581,13 @@ namespace Tessella
 
       template <typename Number>
       void
-      combine(Number           *y,
-              const std::size_t n,
-              const Number      s,
-              const Number      a,
-              const Number     *x,
-              const Number      b,
-              const Number     *w)
+      VectorOperations<Number>::combine(const std::size_t n,
+                                        const Number      s,
+                                        const Number      a,
+                                        const Number     *x,
+                                        const Number      b,
+                                        const Number     *w,
+                                        Number           *y)
       {
         const bool has_y = s != Number(0);
         if (x == nullptr && w == nullptr)
@@ -595,10 +595,10 @@ namespace Tessella
             if (has_y)
               for_each(n, ScaleOnly<Number>{y, s});
             else
-              set(y, n, Number(0));
+              set_zero(n, y);
           }
         else if (x == nullptr)
-          combine(y, n, s, b, w, a, x);
+          combine(n, s, b, w, a, x, y);
         else if (has_y && w != nullptr)
           for_each(n, Combine<Number, true, true>{y, s, a, x, b, w});
         else if (has_y)
@@ -613,7 +613,9 @@ namespace Tessella
 
       template <typename Number>
       void
-      shift(Number *y, const std::size_t n, const Number a)
+      VectorOperations<Number>::shift(const std::size_t n,
+                                      const Number      a,
+                                      Number           *y)
       {
         for_each(n, Shift<Number>{y, a});
       }
@@ -622,7 +624,9 @@ namespace Tessella
 
       template <typename Number>
       void
-      multiply(Number *y, const Number *x, const std::size_t n)
+      VectorOperations<Number>::multiply(const std::size_t n,
+                                         const Number     *x,
+                                         Number           *y)
       {
         for_each(n, Multiply<Number>{y, x});
       }
@@ -631,7 +635,9 @@ namespace Tessella
 
       template <typename Number>
       ReproducibleSum
-      dot(const Number *x, const Number *y, const std::size_t n)
+      VectorOperations<Number>::dot(const std::size_t n,
+                                    const Number     *x,
+                                    const Number     *y)
       {
         return reproducible_sum(n, Dot<Number>{x, y});
       }
@@ -640,11 +646,11 @@ namespace Tessella
 
       template <typename Number>
       ReproducibleSum
-      add_and_dot(Number           *y,
-                  const Number      a,
-                  const Number     *x,
-                  const Number     *w,
-                  const std::size_t n)
+      VectorOperations<Number>::add_and_dot(const std::size_t n,
+                                            const Number      a,
+                                            const Number     *x,
+                                            const Number     *w,
+                                            Number           *y)
       {
         return reproducible_sum(n, AddAndDot<Number>{y, a, x, w});
       }
@@ -653,7 +659,7 @@ namespace Tessella
 
       template <typename Number>
       ReproducibleSum
-      sum(const Number *x, const std::size_t n)
+      VectorOperations<Number>::sum(const std::size_t n, const Number *x)
       {
         return reproducible_sum(n, Sum<Number, false>{x});
       }
@@ -662,7 +668,8 @@ namespace Tessella
 
       template <typename Number>
       ReproducibleSum
-      absolute_sum(const Number *x, const std::size_t n)
+      VectorOperations<Number>::absolute_sum(const std::size_t n,
+                                             const Number     *x)
       {
         return reproducible_sum(n, Sum<Number, true>{x});
       }
@@ -671,7 +678,8 @@ namespace Tessella
 
       template <typename Number>
       double
-      absolute_maximum(const Number *x, const std::size_t n)
+      VectorOperations<Number>::absolute_maximum(const std::size_t n,
+                                                 const Number     *x)
       {
         return maximum(n, AbsoluteMaximum<Number>{x});
       }
@@ -680,45 +688,29 @@ namespace Tessella
 
       template <typename Number>
       bool
-      equal(const Number *x, const Number *y, const std::size_t n)
+      VectorOperations<Number>::equal(const std::size_t n,
+                                      const Number     *x,
+                                      const Number     *y)
       {
         return maximum(n, Different<Number>{x, y}) == 0.;
       }
 
 
 
-#define INSTANTIATE(Number)                                                     \
-  template Number *allocate<Number>(const std::size_t);                         \
-  template void    upload(Number *, const Number *, const std::size_t);         \
-  template void    download(Number *, const Number *, const std::size_t);       \
-  template void    copy(Number *, const double *, const std::size_t);           \
-  template void    copy(Number *, const float *, const std::size_t);            \
-  template void    set(Number *, const std::size_t, const Number);              \
-  template void    combine(Number *,                                            \
-                           const std::size_t,                                   \
-                           const Number,                                        \
-                           const Number,                                        \
-                           const Number *,                                      \
-                           const Number,                                        \
-                           const Number *);                                     \
-  template void    shift(Number *, const std::size_t, const Number);            \
-  template void    multiply(Number *, const Number *, const std::size_t);       \
-  template ReproducibleSum dot(const Number *,                                  \
-                               const Number *,                                  \
-                               const std::size_t);                              \
-  template ReproducibleSum add_and_dot(Number *,                                \
-                                       const Number,                            \
-                                       const Number *,                          \
-                                       const Number *,                          \
-                                       const std::size_t);                      \
-  template ReproducibleSum sum(const Number *, const std::size_t);              \
-  template ReproducibleSum absolute_sum(const Number *, const std::size_t);     \
-  template double          absolute_maximum(const Number *, const std::size_t); \
-  template bool equal(const Number *, const Number *, const std::size_t);
-
-      INSTANTIATE(double)
-      INSTANTIATE(float)
-#undef INSTANTIATE
+      template struct VectorOperations<double>;
+      template struct VectorOperations<float>;
+      template void
+      VectorOperations<double>::copy(const std::size_t,
+                                     const double *,
+                                     double *);
+      template void
+      VectorOperations<double>::copy(const std::size_t,
+                                     const float *,
+                                     double *);
+      template void
+      VectorOperations<float>::copy(const std::size_t, const double *, float *);
+      template void
+      VectorOperations<float>::copy(const std::size_t, const float *, float *);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

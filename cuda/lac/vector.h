@@ -16,100 +16,132 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Allocates uninitialised memory for @p n values; null if @p n is zero.
-      template <typename Number>
-      Number *
-      allocate(const std::size_t n);
+      // ---- memory, in bytes or in values
+
+      /// Allocates uninitialised memory; null if @p n is zero.
+      void *
+      allocate_bytes(const std::size_t n);
+      template <typename T>
+      T *
+      allocate(const std::size_t n)
+      {
+        return static_cast<T *>(allocate_bytes(n * sizeof(T)));
+      }
 
       /// Frees memory. Errors are ignored: at the end of a program the runtime
       /// may be gone.
       void
       release(void *memory) noexcept;
 
+      /// Copies from host memory at @p from; returns when @p from may change.
+      void
+      upload_bytes(void *to, const void *from, const std::size_t n);
+      template <typename T>
+      void
+      upload(T *to, const T *from, const std::size_t n)
+      {
+        upload_bytes(to, from, n * sizeof(T));
+      }
+
+      /// Copies to host memory at @p to; returns when the values have arrived.
+      void
+      download_bytes(void *to, const void *from, const std::size_t n);
+
       /// Waits for all operations in the default stream, before work in other
       /// streams on the same memory.
       void
       synchronize();
 
-      /// Copies from host memory at @p from; returns when @p from may change.
+      /// Operations on @p n values. Null pointers are left out of sums.
       template <typename Number>
-      void
-      upload(Number *to, const Number *from, const std::size_t n);
+      struct VectorOperations
+      {
+        /// Copies to host memory; returns when the values have arrived.
+        static void
+        download(const std::size_t n, const Number *from, Number *to)
+        {
+          download_bytes(to, from, n * sizeof(Number));
+        }
 
-      /// Copies to host memory at @p to; returns when the values have arrived.
-      template <typename Number>
-      void
-      download(Number *to, const Number *from, const std::size_t n);
+        /// Copies, with rounding if the types differ.
+        template <typename From>
+        static void
+        copy(const std::size_t n, const From *from, Number *to);
 
-      /// Copies, with rounding if the types differ.
-      template <typename To, typename From>
-      void
-      copy(To *to, const From *from, const std::size_t n);
+        /// y = a.
+        static void
+        set(const std::size_t n, const Number a, Number *y);
+        static void
+        set_zero(const std::size_t n, Number *y)
+        {
+          set(n, 0, y);
+        }
 
-      /// y = a.
-      template <typename Number>
-      void
-      set(Number *y, const std::size_t n, const Number a);
-
-      /// y = s y + a x + b w. Null pointers are left out of the sum; y is not
-      /// read if s = 0.
-      template <typename Number>
-      void
-      combine(Number           *y,
-              const std::size_t n,
-              const Number      s,
-              const Number      a,
-              const Number     *x,
-              const Number      b,
-              const Number     *w);
-
-      /// y += a.
-      template <typename Number>
-      void
-      shift(Number *y, const std::size_t n, const Number a);
-
-      /// y_i *= x_i.
-      template <typename Number>
-      void
-      multiply(Number *y, const Number *x, const std::size_t n);
-
-      // Reductions return when the result is on the host. Products and sums are
-      // in double precision and independent of the order of summation.
-
-      /// Sum of x_i y_i.
-      template <typename Number>
-      ReproducibleSum
-      dot(const Number *x, const Number *y, const std::size_t n);
-
-      /// y += a x, then the sum of y_i w_i; w may be y.
-      template <typename Number>
-      ReproducibleSum
-      add_and_dot(Number           *y,
-                  const Number      a,
+        /// y = s y + a x + b w; y is not read if s = 0.
+        static void
+        combine(const std::size_t n,
+                const Number      s,
+                const Number      a,
+                const Number     *x,
+                const Number      b,
+                const Number     *w,
+                Number           *y);
+        /// y += a x.
+        static void
+        add(const std::size_t n, const Number a, const Number *x, Number *y)
+        {
+          combine(n, 1, a, x, 0, nullptr, y);
+        }
+        /// y = s y + x.
+        static void
+        scale_add(const std::size_t n,
+                  const Number      s,
                   const Number     *x,
-                  const Number     *w,
-                  const std::size_t n);
+                  Number           *y)
+        {
+          combine(n, s, 1, x, 0, nullptr, y);
+        }
 
-      /// Sum of x_i.
-      template <typename Number>
-      ReproducibleSum
-      sum(const Number *x, const std::size_t n);
+        /// y += a.
+        static void
+        shift(const std::size_t n, const Number a, Number *y);
 
-      /// Sum of |x_i|.
-      template <typename Number>
-      ReproducibleSum
-      absolute_sum(const Number *x, const std::size_t n);
+        /// y_i *= x_i.
+        static void
+        multiply(const std::size_t n, const Number *x, Number *y);
 
-      /// Largest |x_i|.
-      template <typename Number>
-      double
-      absolute_maximum(const Number *x, const std::size_t n);
+        // Reductions return when the result is on the host. Products and sums
+        // are in double precision and independent of the order of summation.
 
-      /// Whether x_i = y_i for all i, with y = 0 if @p y is null; false if an
-      /// entry is NaN.
-      template <typename Number>
-      bool
-      equal(const Number *x, const Number *y, const std::size_t n);
+        /// Sum of x_i y_i.
+        static ReproducibleSum
+        dot(const std::size_t n, const Number *x, const Number *y);
+
+        /// y += a x, then the sum of y_i w_i; w may be y.
+        static ReproducibleSum
+        add_and_dot(const std::size_t n,
+                    const Number      a,
+                    const Number     *x,
+                    const Number     *w,
+                    Number           *y);
+
+        /// Sum of x_i.
+        static ReproducibleSum
+        sum(const std::size_t n, const Number *x);
+
+        /// Sum of |x_i|.
+        static ReproducibleSum
+        absolute_sum(const std::size_t n, const Number *x);
+
+        /// Largest |x_i|.
+        static double
+        absolute_maximum(const std::size_t n, const Number *x);
+
+        /// Whether x_i = y_i for all i, with y = 0 if @p y is null; false if an
+        /// entry is NaN.
+        static bool
+        equal(const std::size_t n, const Number *x, const Number *y);
+      };
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

@@ -22,7 +22,7 @@
 #  include <string>
 #  include <vector>
 
-#  include "../../cuda/lac/blocks.h"
+#  include "../../cuda/lac/vector.h"
 #  include "../backends/host_dispatch.h"
 #  include "../device/device_call.h"
 #  include "../device/device_share.h"
@@ -110,8 +110,7 @@ namespace Tessella
       void
       upload(const double *from, double *to, const std::size_t n)
       {
-        device_call(
-          [&] { Device::upload_bytes(to, from, n * sizeof(double)); });
+        device_call([&] { Device::upload(to, from, n); });
       }
 
 

@@ -21,7 +21,7 @@
 //   copy_from(from, n), copy_to(to, n)   values in host memory; the former
 //                          rounds them if the types differ
 //   convert(from, n)       copies values in its own memory
-//   product(structure, y, x, product, b), transpose_product(...)
+//   product(structure, y, x), transpose_product(structure, y, x)
 
 namespace Tessella
 {
@@ -35,10 +35,7 @@ namespace Tessella
 
   template <typename Number, typename Data>
   BasicBlockMatrix<Number, Data>::BasicBlockMatrix(
-    BasicBlockMatrix &&matrix) noexcept
-    : BlockMatrixBase(std::move(matrix))
-    , data(std::move(matrix.data))
-  {}
+    BasicBlockMatrix &&) noexcept = default;
 
 
 
@@ -49,12 +46,8 @@ namespace Tessella
 
   template <typename Number, typename Data>
   BasicBlockMatrix<Number, Data> &
-  BasicBlockMatrix<Number, Data>::operator=(BasicBlockMatrix &&matrix) noexcept
-  {
-    BlockMatrixBase::operator=(std::move(matrix));
-    data = std::move(matrix.data);
-    return *this;
-  }
+  BasicBlockMatrix<Number, Data>::operator=(BasicBlockMatrix &&) noexcept =
+    default;
 
 
 
@@ -127,18 +120,16 @@ namespace Tessella
   template <typename Number, typename Data>
   void
   BasicBlockMatrix<Number, Data>::multiply_owned(
-    Number                         *dst,
-    const Number                   *src,
-    const bool                      transpose,
-    const internal::Device::Product product,
-    const Number                   *b) const
+    const internal::Device::Destination<Number> &dst,
+    const Number                                *src,
+    const bool                                   transpose) const
   {
     if (empty())
       return;
     if (transpose)
-      data->transpose_product(*this, dst, src, product, b);
+      data->transpose_product(*this, dst, src);
     else
-      data->product(*this, dst, src, product, b);
+      data->product(*this, dst, src);
   }
 
 
@@ -152,11 +143,11 @@ namespace Tessella
                                            const bool        add) const
   {
     internal::check_vectors(dst, src, m(), n_owned_rows());
-    multiply_owned(internal::entries(dst),
+    multiply_owned({internal::entries(dst),
+                    add ? internal::Device::Product::add
+                        : internal::Device::Product::set},
                    internal::entries(src),
-                   transpose,
-                   add ? internal::Device::Product::add
-                       : internal::Device::Product::set);
+                   transpose);
   }
 
 
@@ -186,7 +177,7 @@ namespace Tessella
   BasicBlockMatrix<Number, Data>::vmult_owned(Number       *dst,
                                               const Number *src) const
   {
-    multiply_owned(dst, src, false, internal::Device::Product::set);
+    multiply_owned({dst, internal::Device::Product::set}, src, false);
   }
 
 
@@ -196,7 +187,7 @@ namespace Tessella
   BasicBlockMatrix<Number, Data>::subtract_product_owned(
     Number *dst, const Number *x, const Number *b, const bool transpose) const
   {
-    multiply_owned(dst, x, transpose, internal::Device::Product::subtract, b);
+    multiply_owned({dst, internal::Device::Product::subtract, b}, x, transpose);
   }
 
 

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "block_space.h"
-#include "column_order.h"
 #include "reproducible_sum.h"
 
 namespace Tessella
@@ -117,23 +116,29 @@ namespace Tessella
                                       invalid_index),
         last;
       HaloMessages messages;
+      const auto   message = [](unsigned int                  *colors,
+                              const BlockPartition::Partner &partner,
+                              const bool                     exists) {
+        return HaloMessages::Place{colors + partner.begin,
+                                   exists ? (partner.end - partner.begin) *
+                                              sizeof(unsigned int)
+                                            : HaloMessages::none};
+      };
+      const auto no_message = [](const BlockPartition::Partner &) {
+        return HaloMessages::Place{nullptr, HaloMessages::none};
+      };
       unsigned int n_colors = 0, this_process = 0;
       if (partition != nullptr)
         {
           this_process = internal::this_process(partition->communicator());
           halo         = std::make_unique<typename SpaceType::Halo>(partition);
-          messages.start(
-            *partition,
-            [](const BlockPartition::Partner &) {
-              return HaloMessages::Place{nullptr, HaloMessages::none};
-            },
-            [&](const BlockPartition::Partner &partner) {
-              return HaloMessages::Place{color.data() + n + partner.begin,
-                                         partner.rank < this_process
-                                           ? (partner.end - partner.begin) *
-                                               sizeof(unsigned int)
-                                           : HaloMessages::none};
-            });
+          messages.start(*partition,
+                         no_message,
+                         [&](const BlockPartition::Partner &partner) {
+                           return message(color.data() + n,
+                                          partner,
+                                          partner.rank < this_process);
+                         });
           messages.finish();
         }
       for (unsigned int k = 0; k < n; ++k)
@@ -165,15 +170,9 @@ namespace Tessella
           messages.start(
             *partition,
             [&](const BlockPartition::Partner &partner) {
-              return HaloMessages::Place{sent.data() + partner.begin,
-                                         partner.rank > this_process
-                                           ? (partner.end - partner.begin) *
-                                               sizeof(unsigned int)
-                                           : HaloMessages::none};
+              return message(sent.data(), partner, partner.rank > this_process);
             },
-            [](const BlockPartition::Partner &) {
-              return HaloMessages::Place{nullptr, HaloMessages::none};
-            });
+            no_message);
           messages.finish();
           n_colors = Utilities::MPI::max(n_colors, partition->communicator());
           color.resize(n);
@@ -398,15 +397,15 @@ namespace Tessella
                        weight = chebyshev_weight(degree, i);
           SpaceType::call([&] {
             Blocks::polynomial_step(rows,
-                                    inverse.data(),
-                                    transpose,
-                                    alpha,
-                                    beta,
-                                    weight,
-                                    set ? b : r,
-                                    d,
-                                    x,
-                                    set);
+                                    {inverse.data(),
+                                     transpose,
+                                     alpha,
+                                     beta,
+                                     weight,
+                                     set ? b : r,
+                                     d,
+                                     x,
+                                     set});
           });
         }
     }
@@ -431,13 +430,13 @@ namespace Tessella
             }
           SpaceType::call([&] {
             Blocks::relax(rows,
-                          matrix->values(),
-                          inverse.data(),
-                          color_list.data() + color_offset[c],
-                          color_offset[c + 1] - color_offset[c],
-                          b,
-                          ghosts,
-                          x);
+                          {matrix->values(),
+                           inverse.data(),
+                           color_list.data() + color_offset[c],
+                           color_offset[c + 1] - color_offset[c],
+                           b,
+                           ghosts,
+                           x});
           });
         }
     }

@@ -15,13 +15,25 @@ namespace Tessella
   template <typename MatrixType>
   struct BlockPreconditioner<MatrixType>::Implementation
   {
-    internal::BlockData<MatrixType> data;
-    unsigned int                    degree    = 1;
-    bool                            symmetric = true;
-    double                          largest   = 0.;
-    typename internal::BlockData<MatrixType>::template Array<
-      typename MatrixType::value_type>
-      r, d;
+    using Data   = internal::BlockData<MatrixType>;
+    using Space  = typename Data::SpaceType;
+    using Blocks = typename Data::Blocks;
+
+    void
+    chebyshev(const value_type *b,
+              value_type       *x,
+              const bool        zero_start,
+              const bool        transpose) const
+    {
+      data.chebyshev(
+        degree, largest, zero_start, transpose, b, x, r.data(), d.data());
+    }
+
+    Data                                      data;
+    unsigned int                              degree    = 1;
+    bool                                      symmetric = true;
+    double                                    largest   = 0.;
+    typename Data::template Array<value_type> r, d;
   };
 
 
@@ -93,6 +105,30 @@ namespace Tessella
 
 
 
+  template <typename MatrixType>
+  template <typename VectorType>
+  void
+  BlockPreconditioner<MatrixType>::vmult(VectorType       &dst,
+                                         const VectorType &src) const
+  {
+    check(dst, src);
+    apply(internal::entries(dst), internal::entries(src), false);
+  }
+
+
+
+  template <typename MatrixType>
+  template <typename VectorType>
+  void
+  BlockPreconditioner<MatrixType>::Tvmult(VectorType       &dst,
+                                          const VectorType &src) const
+  {
+    check(dst, src);
+    apply(internal::entries(dst), internal::entries(src), true);
+  }
+
+
+
   // ---- BlockJacobi
 
   template <typename MatrixType>
@@ -104,46 +140,19 @@ namespace Tessella
 
 
 
-  namespace
-  {
-    template <typename MatrixType, typename Vector>
-    void
-    apply_diagonal(const internal::BlockData<MatrixType> &data,
-                   Vector                                &dst,
-                   const Vector                          &src,
-                   const bool                             transpose)
-    {
-      using Data = internal::BlockData<MatrixType>;
-      Data::SpaceType::call([&] {
-        Data::Blocks::apply_diagonal(data.rows,
-                                     data.inverse.data(),
-                                     transpose,
-                                     internal::entries(src),
-                                     internal::entries(dst));
-      });
-    }
-  } // namespace
-
-
-
   template <typename MatrixType>
-  template <typename VectorType>
   void
-  BlockJacobi<MatrixType>::vmult(VectorType &dst, const VectorType &src) const
+  BlockJacobi<MatrixType>::apply(Number       *dst,
+                                 const Number *src,
+                                 const bool    transpose) const
   {
-    this->check(dst, src);
-    apply_diagonal(this->implementation->data, dst, src, false);
-  }
-
-
-
-  template <typename MatrixType>
-  template <typename VectorType>
-  void
-  BlockJacobi<MatrixType>::Tvmult(VectorType &dst, const VectorType &src) const
-  {
-    this->check(dst, src);
-    apply_diagonal(this->implementation->data, dst, src, true);
+    using Implementation =
+      typename BlockPreconditioner<MatrixType>::Implementation;
+    const auto &data = this->implementation->data;
+    Implementation::Space::call([&] {
+      Implementation::Blocks::apply_diagonal(
+        data.rows, data.inverse.data(), transpose, src, dst);
+    });
   }
 
 
@@ -170,46 +179,12 @@ namespace Tessella
 
 
   template <typename MatrixType>
-  template <typename VectorType>
   void
-  BlockChebyshev<MatrixType>::apply(VectorType       &x,
-                                    const VectorType &b,
-                                    const bool        zero_start,
-                                    const bool        transpose) const
+  BlockChebyshev<MatrixType>::apply(Number       *dst,
+                                    const Number *src,
+                                    const bool    transpose) const
   {
-    auto &implementation = *this->implementation;
-    implementation.data.chebyshev(implementation.degree,
-                                  implementation.largest,
-                                  zero_start,
-                                  transpose,
-                                  internal::entries(b),
-                                  internal::entries(x),
-                                  implementation.r.data(),
-                                  implementation.d.data());
-  }
-
-
-
-  template <typename MatrixType>
-  template <typename VectorType>
-  void
-  BlockChebyshev<MatrixType>::vmult(VectorType       &dst,
-                                    const VectorType &src) const
-  {
-    this->check(dst, src);
-    apply(dst, src, true, false);
-  }
-
-
-
-  template <typename MatrixType>
-  template <typename VectorType>
-  void
-  BlockChebyshev<MatrixType>::Tvmult(VectorType       &dst,
-                                     const VectorType &src) const
-  {
-    this->check(dst, src);
-    apply(dst, src, true, true);
+    this->implementation->chebyshev(src, dst, true, transpose);
   }
 
 
@@ -220,7 +195,10 @@ namespace Tessella
   BlockChebyshev<MatrixType>::smooth(VectorType &x, const VectorType &b) const
   {
     this->check(x, b);
-    apply(x, b, false, false);
+    this->implementation->chebyshev(internal::entries(b),
+                                    internal::entries(x),
+                                    false,
+                                    false);
   }
 
 
@@ -269,34 +247,24 @@ namespace Tessella
 
 
   template <typename MatrixType>
-  template <typename VectorType>
   void
-  BlockGaussSeidel<MatrixType>::vmult(VectorType       &dst,
-                                      const VectorType &src) const
+  BlockGaussSeidel<MatrixType>::apply(Number       *dst,
+                                      const Number *src,
+                                      const bool    transpose) const
   {
-    this->check(dst, src);
-    dst = 0.;
-    for (unsigned int i = 0; i < this->implementation->degree; ++i)
-      {
-        sweep(dst, src, true);
-        sweep(dst, src, false);
-      }
-  }
-
-
-
-  template <typename MatrixType>
-  template <typename VectorType>
-  void
-  BlockGaussSeidel<MatrixType>::Tvmult(VectorType       &dst,
-                                       const VectorType &src) const
-  {
-    this->check(dst, src);
-    AssertThrow(this->implementation->symmetric,
+    using Implementation =
+      typename BlockPreconditioner<MatrixType>::Implementation;
+    const auto &implementation = *this->implementation;
+    AssertThrow(!transpose || implementation.symmetric,
                 ExcMessage("BlockGaussSeidel has a transpose for symmetric "
                            "matrices only: use BlockJacobi or BlockChebyshev, "
                            "or a solver that does not need it."));
-    vmult(dst, src);
+    Implementation::Space::call([&] {
+      Implementation::Blocks::set_zero(implementation.data.rows.n_dofs, dst);
+    });
+    for (unsigned int i = 0; i < implementation.degree; ++i)
+      for (const bool ascending : {true, false})
+        implementation.data.relax(ascending, src, dst);
   }
 
 
@@ -311,24 +279,17 @@ namespace Tessella
 
 
 
-#define INSTANTIATE_VECTOR(MatrixType, VectorType)                             \
-  template void BlockJacobi<MatrixType>::vmult(VectorType &,                   \
-                                               const VectorType &) const;      \
-  template void BlockJacobi<MatrixType>::Tvmult(VectorType &,                  \
-                                                const VectorType &) const;     \
-  template void BlockChebyshev<MatrixType>::vmult(VectorType &,                \
-                                                  const VectorType &) const;   \
-  template void BlockChebyshev<MatrixType>::Tvmult(VectorType &,               \
-                                                   const VectorType &) const;  \
-  template void BlockChebyshev<MatrixType>::smooth(VectorType &,               \
-                                                   const VectorType &) const;  \
-  template void BlockGaussSeidel<MatrixType>::vmult(VectorType &,              \
-                                                    const VectorType &) const; \
-  template void BlockGaussSeidel<MatrixType>::Tvmult(VectorType &,             \
-                                                     const VectorType &)       \
-    const;                                                                     \
-  template void BlockGaussSeidel<MatrixType>::sweep(VectorType &,              \
-                                                    const VectorType &,        \
+#define INSTANTIATE_VECTOR(MatrixType, VectorType)                            \
+  template void BlockPreconditioner<MatrixType>::vmult(VectorType &,          \
+                                                       const VectorType &)    \
+    const;                                                                    \
+  template void BlockPreconditioner<MatrixType>::Tvmult(VectorType &,         \
+                                                        const VectorType &)   \
+    const;                                                                    \
+  template void BlockChebyshev<MatrixType>::smooth(VectorType &,              \
+                                                   const VectorType &) const; \
+  template void BlockGaussSeidel<MatrixType>::sweep(VectorType &,             \
+                                                    const VectorType &,       \
                                                     const bool) const;
 
 #define INSTANTIATE(MatrixType)                   \

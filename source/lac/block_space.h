@@ -53,9 +53,7 @@ namespace Tessella
         begin = nullptr;
         n     = size;
         if (size > 0)
-          device_call([&] {
-            begin = static_cast<T *>(Device::allocate_bytes(size * sizeof(T)));
-          });
+          device_call([&] { begin = Device::allocate<T>(size); });
       }
       /// Copies @p values, which must have the size of the array, from host
       /// memory.
@@ -63,8 +61,7 @@ namespace Tessella
       copy_from(const std::vector<T> &values)
       {
         if (n > 0)
-          device_call(
-            [&] { Device::upload_bytes(begin, values.data(), n * sizeof(T)); });
+          device_call([&] { Device::upload(begin, values.data(), n); });
       }
       std::size_t
       size() const
@@ -87,42 +84,12 @@ namespace Tessella
       std::size_t n     = 0;
     };
 
-    /// Operations on block matrices and vectors in device memory; HostBlocks
-    /// has the same functions.
+    /// Operations on block matrices and vectors in device memory. HostBlocks
+    /// has those that templates over the type of the matrix use.
     template <typename Number>
-    struct DeviceBlocks : public Device::Blocks<Number>
-    {
-      static void
-      add(const std::size_t n, const Number factor, const Number *x, Number *y)
-      {
-        Device::combine<Number>(y, n, 1, factor, x, 0, nullptr);
-      }
-      static void
-      scale_add(const std::size_t n, const Number s, const Number *x, Number *y)
-      {
-        Device::combine<Number>(y, n, s, 1, x, 0, nullptr);
-      }
-      static void
-      set_zero(const std::size_t n, Number *y)
-      {
-        Device::set(y, n, Number(0));
-      }
-      static void
-      copy(const std::size_t n, const Number *from, Number *to)
-      {
-        Device::copy(to, from, n);
-      }
-      static void
-      download(const std::size_t n, const Number *from, Number *to)
-      {
-        Device::download(to, from, n);
-      }
-      static ReproducibleSum
-      dot(const std::size_t n, const Number *x, const Number *y)
-      {
-        return Device::dot(x, y, n);
-      }
-    };
+    struct DeviceBlocks : public Device::Blocks<Number>,
+                          public Device::VectorOperations<Number>
+    {};
 
     template <typename MatrixType>
     struct Space;
@@ -163,7 +130,7 @@ namespace Tessella
       static void
       convert(const std::size_t n, const From *from, To *to)
       {
-        device_call([&] { Device::copy(to, from, n); });
+        device_call([&] { Device::VectorOperations<To>::copy(n, from, to); });
       }
       template <typename Function>
       static auto

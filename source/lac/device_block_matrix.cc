@@ -16,7 +16,6 @@
 #include "../base/collective.h"
 #include "../device/device_call.h"
 #include "basic_block_matrix.templates.h"
-#include "column_order.h"
 #include "halo_exchange.h"
 #include "store_block_row.h"
 #include "transpose_plan.h"
@@ -24,7 +23,6 @@
 namespace Tessella
 {
   using namespace dealii;
-  using internal::Device::Product;
 
   namespace internal
   {
@@ -72,20 +70,21 @@ namespace Tessella
       Number *
       values() const
       {
-        return matrix.values();
+        return device_call([&] { return matrix.values(); });
       }
 
       std::size_t
       memory_consumption() const
       {
-        return matrix.memory_consumption() +
+        return device_call([&] { return matrix.memory_consumption(); }) +
                (halo == nullptr ? 0 : halo->memory_consumption());
       }
 
       void
       set_zero(const std::size_t n)
       {
-        device_call([&] { Device::set(values(), n, Number(0)); });
+        device_call(
+          [&] { Device::VectorOperations<Number>::set_zero(n, values()); });
       }
 
       template <typename From>
@@ -101,26 +100,26 @@ namespace Tessella
       void
       copy_to(Number *to, const std::size_t n) const
       {
-        device_call([&] { Device::download(to, values(), n); });
+        device_call(
+          [&] { Device::VectorOperations<Number>::download(n, values(), to); });
       }
 
       template <typename From>
       void
       convert(const From *from, const std::size_t n)
       {
-        device_call([&] { Device::copy(values(), from, n); });
+        device_call(
+          [&] { Device::VectorOperations<Number>::copy(n, from, values()); });
       }
 
       void
       product(const BlockMatrixBase &,
-              Number       *y,
-              const Number *x,
-              const Product product,
-              const Number *b)
+              const Device::Destination<Number> &y,
+              const Number                      *x)
       {
         using Rows         = Device::ProductRows;
         const auto compute = [&](const Rows rows, const Number *ghosts) {
-          device_call([&] { matrix.vmult(y, x, product, b, rows, ghosts); });
+          device_call([&] { matrix.vmult(y, x, rows, ghosts); });
         };
         if (halo == nullptr)
           {
@@ -134,33 +133,28 @@ namespace Tessella
       }
 
       void
-      transpose_product(const BlockMatrixBase &structure,
-                        Number                *y,
-                        const Number          *x,
-                        const Product          product,
-                        const Number          *b)
+      transpose_product(const BlockMatrixBase             &structure,
+                        const Device::Destination<Number> &y,
+                        const Number                      *x)
       {
         make_transpose(structure);
         if (contributions == nullptr)
           {
-            device_call([&] { matrix.Tvmult(y, x, product, b); });
+            device_call([&] { matrix.Tvmult(y, x); });
             return;
           }
         device_call([&] {
           contributions->pack(matrix.row_sums(x));
           contributions->wait_for_packed();
-        });
-        HaloMessages messages;
-        start_messages(messages,
-                       structure.partition()->communicator(),
-                       sends,
-                       contributions->send_buffer(),
-                       receives,
-                       contributions->receive_buffer());
-        messages.finish();
-        device_call([&] {
-          contributions->upload();
-          matrix.column_sums(y, contributions->ghosts(), product, b);
+          HaloMessages messages;
+          start_messages(messages,
+                         structure.partition()->communicator(),
+                         sends,
+                         contributions->send_buffer(),
+                         receives,
+                         contributions->receive_buffer());
+          messages.finish();
+          matrix.column_sums(y, contributions->upload());
         });
       }
 
@@ -168,7 +162,7 @@ namespace Tessella
       void
       make_transpose(const BlockMatrixBase &structure)
       {
-        if (matrix.has_transpose())
+        if (device_call([&] { return matrix.has_transpose(); }))
           return;
         const TransposePlan  plan(structure);
         const BlockSparsity &sparsity = structure.block_sparsity();
@@ -253,9 +247,8 @@ namespace Tessella
                                                    this->dof_offset());
     if constexpr (std::is_same<Number, double>::value)
       internal::device_call([&] {
-        internal::Device::download(to,
-                                   this->values(),
-                                   this->n_nonzero_elements());
+        internal::Device::VectorOperations<Number>::download(
+          this->n_nonzero_elements(), this->values(), to);
       });
     else
       {

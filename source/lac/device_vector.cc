@@ -22,6 +22,24 @@ namespace Tessella
 {
   using namespace dealii;
 
+  namespace
+  {
+    template <typename Number>
+    using Operations = internal::Device::VectorOperations<Number>;
+
+    // Value of the sum that @p function returns, over all processes of
+    // @p communicator.
+    template <typename Function>
+    double
+    sum_of_all(const MPI_Comm communicator, const Function &function)
+    {
+      return internal::value_of_all(communicator,
+                                    internal::device_call(function));
+    }
+  } // namespace
+
+
+
   template <typename Number>
   DeviceVector<Number>::DeviceVector()
   {
@@ -81,7 +99,7 @@ namespace Tessella
       {
         reinit(vector, true);
         internal::device_call(
-          [&] { internal::Device::copy(values, vector.values, n); });
+          [&] { Operations<Number>::copy(n, vector.values, values); });
       }
     return *this;
   }
@@ -105,7 +123,7 @@ namespace Tessella
   {
     reinit(vector, true);
     internal::device_call(
-      [&] { internal::Device::copy(values, vector.begin(), n); });
+      [&] { Operations<Number>::copy(n, vector.begin(), values); });
     return *this;
   }
 
@@ -115,7 +133,7 @@ namespace Tessella
   DeviceVector<Number> &
   DeviceVector<Number>::operator=(const Number value)
   {
-    internal::device_call([&] { internal::Device::set(values, n, value); });
+    internal::device_call([&] { Operations<Number>::set(n, value, values); });
     return *this;
   }
 
@@ -254,7 +272,7 @@ namespace Tessella
     {
       if constexpr (std::is_same<Number, HostNumber>::value)
         internal::device_call(
-          [&] { internal::Device::download(to, values, n); });
+          [&] { Operations<Number>::download(n, values, to); });
       else
         {
           std::vector<Number> copy(n);
@@ -374,8 +392,8 @@ namespace Tessella
             const Number         *w = nullptr)
     {
       internal::device_call([&] {
-        internal::Device::combine(
-          y.begin(), y.locally_owned_size(), s, a, x, b, w);
+        Operations<Number>::combine(
+          y.locally_owned_size(), s, a, x, b, w, y.begin());
       });
     }
   } // namespace
@@ -396,7 +414,7 @@ namespace Tessella
   void
   DeviceVector<Number>::add(const Number a)
   {
-    internal::device_call([&] { internal::Device::shift(values, n, a); });
+    internal::device_call([&] { Operations<Number>::shift(n, a, values); });
   }
 
 
@@ -443,7 +461,7 @@ namespace Tessella
   {
     check_size(V);
     internal::device_call(
-      [&] { internal::Device::multiply(values, V.values, n); });
+      [&] { Operations<Number>::multiply(n, V.values, values); });
   }
 
 
@@ -453,11 +471,9 @@ namespace Tessella
   DeviceVector<Number>::operator*(const DeviceVector &V) const
   {
     check_size(V);
-    return internal::value_of_all(communicator, internal::device_call([&] {
-                                    return internal::Device::dot(values,
-                                                                 V.values,
-                                                                 n);
-                                  }));
+    return sum_of_all(communicator, [&] {
+      return Operations<Number>::dot(n, values, V.values);
+    });
   }
 
 
@@ -470,10 +486,9 @@ namespace Tessella
   {
     check_size(V);
     check_size(W);
-    return internal::value_of_all(communicator, internal::device_call([&] {
-                                    return internal::Device::add_and_dot(
-                                      values, a, V.values, W.values, n);
-                                  }));
+    return sum_of_all(communicator, [&] {
+      return Operations<Number>::add_and_dot(n, a, V.values, W.values, values);
+    });
   }
 
 
@@ -482,10 +497,9 @@ namespace Tessella
   typename DeviceVector<Number>::real_type
   DeviceVector<Number>::l1_norm() const
   {
-    return internal::value_of_all(communicator, internal::device_call([&] {
-                                    return internal::Device::absolute_sum(
-                                      values, n);
-                                  }));
+    return sum_of_all(communicator, [&] {
+      return Operations<Number>::absolute_sum(n, values);
+    });
   }
 
 
@@ -494,10 +508,9 @@ namespace Tessella
   typename DeviceVector<Number>::real_type
   DeviceVector<Number>::l2_norm() const
   {
-    return std::sqrt(
-      internal::value_of_all(communicator, internal::device_call([&] {
-                               return internal::Device::dot(values, values, n);
-                             })));
+    return std::sqrt(sum_of_all(communicator, [&] {
+      return Operations<Number>::dot(n, values, values);
+    }));
   }
 
 
@@ -507,7 +520,7 @@ namespace Tessella
   DeviceVector<Number>::linfty_norm() const
   {
     const double here = internal::device_call(
-      [&] { return internal::Device::absolute_maximum(values, n); });
+      [&] { return Operations<Number>::absolute_maximum(n, values); });
     return distributed ? Utilities::MPI::max(here, communicator) : here;
   }
 
@@ -518,9 +531,8 @@ namespace Tessella
   DeviceVector<Number>::mean_value() const
   {
     AssertThrow(n_global > 0, ExcMessage("An empty vector has no mean value."));
-    return internal::value_of_all(communicator, internal::device_call([&] {
-                                    return internal::Device::sum(values, n);
-                                  })) /
+    return sum_of_all(communicator,
+                      [&] { return Operations<Number>::sum(n, values); }) /
            n_global;
   }
 
@@ -541,7 +553,7 @@ namespace Tessella
   DeviceVector<Number>::all_zero() const
   {
     return on_all(internal::device_call(
-      [&] { return internal::Device::equal<Number>(values, nullptr, n); }));
+      [&] { return Operations<Number>::equal(n, values, nullptr); }));
   }
 
 
@@ -552,7 +564,7 @@ namespace Tessella
   {
     return on_all(n == V.n && n_global == V.n_global &&
                   internal::device_call([&] {
-                    return internal::Device::equal<Number>(values, V.values, n);
+                    return Operations<Number>::equal(n, values, V.values);
                   }));
   }
 

@@ -221,21 +221,22 @@ namespace Tessella
       const Number *
       finish()
       {
-        device_call([&] { halo->wait_for_packed(); });
-        HaloMessages messages;
-        start_messages(messages,
-                       *partition,
-                       halo->send_buffer(),
-                       halo->receive_buffer());
-        messages.finish();
-        device_call([&] { halo->upload(); });
-        return halo->ghosts();
+        return device_call([&] {
+          halo->wait_for_packed();
+          HaloMessages messages;
+          start_messages(messages,
+                         *partition,
+                         halo->send_buffer(),
+                         halo->receive_buffer());
+          messages.finish();
+          return halo->upload();
+        });
       }
 
       std::size_t
       memory_consumption() const
       {
-        return halo->memory_consumption();
+        return device_call([&] { return halo->memory_consumption(); });
       }
 
     private:

@@ -11,7 +11,6 @@
 
 #include "../base/vector_types.h"
 #include "basic_block_matrix.templates.h"
-#include "column_order.h"
 #include "halo_exchange.h"
 #include "host_blocks.h"
 #include "transpose_plan.h"
@@ -19,7 +18,7 @@
 namespace Tessella
 {
   using namespace dealii;
-  using internal::Device::Product;
+  using internal::Device::Destination;
 
   namespace internal
   {
@@ -73,17 +72,13 @@ namespace Tessella
       }
 
       void
-      product(const BlockMatrixBase &structure,
-              Number                *y,
-              const Number          *x,
-              const Product          product,
-              const Number          *b);
+      product(const BlockMatrixBase     &structure,
+              const Destination<Number> &y,
+              const Number              *x);
       void
-      transpose_product(const BlockMatrixBase &structure,
-                        Number                *y,
-                        const Number          *x,
-                        const Product          product,
-                        const Number          *b);
+      transpose_product(const BlockMatrixBase     &structure,
+                        const Destination<Number> &y,
+                        const Number              *x);
 
       HostArray<Number> array;
       /// Ghost exchange; null on a single process.
@@ -102,9 +97,7 @@ namespace Tessella
 
     private:
       void
-      list_rows(const BlockSparsity &sparsity);
-      void
-      make_order(const BlockMatrixBase &structure);
+      list_rows(const BlockMatrixBase &structure);
     };
 
 
@@ -119,8 +112,7 @@ namespace Tessella
         {
           data->halo =
             std::make_unique<HostHalo<Number>>(structure.partition());
-          data->list_rows(structure.block_sparsity());
-          data->make_order(structure);
+          data->list_rows(structure);
         }
       data->set_zero(structure.n_nonzero_elements());
       return data;
@@ -128,27 +120,20 @@ namespace Tessella
 
 
 
-    // Lists the block rows without and with columns of other processes.
+    // Lists the block rows without and with columns of other processes, and the
+    // order of summation of the latter.
     template <typename Number>
     void
-    HostBlockData<Number>::list_rows(const BlockSparsity &sparsity)
+    HostBlockData<Number>::list_rows(const BlockMatrixBase &matrix)
     {
-      const unsigned int n = sparsity.row_width.size();
+      const BlockSparsity &sparsity = matrix.block_sparsity();
+      const unsigned int   n        = sparsity.row_width.size();
       for (unsigned int k = 0; k < n; ++k)
         // Columns are in ascending order, ghosts have the largest indices.
         (sparsity.block_column[sparsity.block_offset[k + 1] - 1] < n ? interior
                                                                      : boundary)
           .push_back(k);
-    }
-
-
-
-    template <typename Number>
-    void
-    HostBlockData<Number>::make_order(const BlockMatrixBase &matrix)
-    {
-      const BlockSparsity             &sparsity = matrix.block_sparsity();
-      const std::vector<std::uint64_t> blocks   = ordered_blocks(matrix);
+      const std::vector<std::uint64_t> blocks = ordered_blocks(matrix);
       ordered_offset.assign(1, 0);
       for (const unsigned int k : boundary)
         {
@@ -183,64 +168,80 @@ namespace Tessella
 
     namespace
     {
+      // Work arrays of a thread.
       template <typename Number>
-      inline void
-      store(Number       *y,
-            const Number *b,
-            const Product product,
-            const Number  value)
+      struct Work
       {
-        *y = product == Product::set   ? value
-             : product == Product::add ? *y + value
-                                       : *b - value;
+        std::vector<Number> gathered, values, sums;
+      };
+
+      // Calls compute(e, k, work) for the blocks k = (*list)[e], or for all
+      // blocks k = e of this process if @p list is null. It computes the sums
+      // of the rows of block k, which go to @p y.
+      template <typename Number, typename Function>
+      void
+      compute_blocks(const BlockMatrixBase           &matrix,
+                     const std::vector<unsigned int> *list,
+                     const Destination<Number>       &y,
+                     const Function                  &compute)
+      {
+        const std::vector<std::uint64_t> &dof_offset = matrix.dof_offset();
+        for_block_ranges(list == nullptr
+                           ? matrix.block_sparsity().row_width.size()
+                           : list->size(),
+                         [&](const unsigned int begin, const unsigned int end) {
+                           Work<Number> work;
+                           for (unsigned int e = begin; e < end; ++e)
+                             {
+                               const unsigned int k =
+                                 list == nullptr ? e : (*list)[e];
+                               const std::uint64_t first = dof_offset[k];
+                               const unsigned int n = dof_offset[k + 1] - first;
+                               work.sums.resize(n);
+                               compute(e, k, work);
+                               for (unsigned int i = 0; i < n; ++i)
+                                 y.store(first + i, work.sums[i]);
+                             }
+                         });
       }
 
-      // Product with the block rows in @p list, or with the first @p n block
-      // rows.
+      // Product with the block rows in @p list, which have no ghosts, or with
+      // all block rows if it is null.
       template <typename Number>
       void
-      multiply_rows(const BlockMatrixBase &matrix,
-                    const Number          *values,
-                    const unsigned int    *list,
-                    const unsigned int     n_list,
-                    Number                *y,
-                    const Number          *x,
-                    const Product          type,
-                    const Number          *b)
+      multiply_rows(const BlockMatrixBase           &matrix,
+                    const Number                    *values,
+                    const std::vector<unsigned int> *list,
+                    const Destination<Number>       &y,
+                    const Number                    *x)
       {
         const BlockSparsity              &sparsity   = matrix.block_sparsity();
         const std::vector<std::uint64_t> &dof_offset = matrix.dof_offset();
         const unsigned int                n_owned = sparsity.row_width.size();
-        for_block_ranges(
-          n_list, [&](const unsigned int begin, const unsigned int end) {
-            std::vector<Number> gathered, sums;
-            for (unsigned int e = begin; e < end; ++e)
-              {
-                const unsigned int  k     = list == nullptr ? e : list[e];
-                const unsigned int  width = sparsity.row_width[k];
-                const std::uint64_t first = dof_offset[k];
-                const unsigned int  n     = dof_offset[k + 1] - first;
-                gathered.resize(width);
-                sums.resize(n);
-                gather<Number>(sparsity.block_column.data() +
-                                 sparsity.block_offset[k],
-                               sparsity.block_offset[k + 1] -
-                                 sparsity.block_offset[k],
-                               dof_offset.data(),
-                               n_owned,
-                               x,
-                               nullptr,
-                               gathered.data());
-                multiply(values + sparsity.value_offset[k],
-                         n,
-                         width,
-                         width,
-                         gathered.data(),
-                         sums.data());
-                for (unsigned int i = 0; i < n; ++i)
-                  store(y + first + i, b + first + i, type, sums[i]);
-              }
-          });
+        compute_blocks(matrix,
+                       list,
+                       y,
+                       [&](const unsigned int,
+                           const unsigned int k,
+                           Work<Number>      &work) {
+                         const unsigned int width = sparsity.row_width[k];
+                         work.gathered.resize(width);
+                         gather<Number>(sparsity.block_column.data() +
+                                          sparsity.block_offset[k],
+                                        sparsity.block_offset[k + 1] -
+                                          sparsity.block_offset[k],
+                                        dof_offset.data(),
+                                        n_owned,
+                                        x,
+                                        nullptr,
+                                        work.gathered.data());
+                         multiply(values + sparsity.value_offset[k],
+                                  work.sums.size(),
+                                  width,
+                                  width,
+                                  work.gathered.data(),
+                                  work.sums.data());
+                       });
       }
 
       // Product with the block rows with ghosts, where @p ghosts has the ghost
@@ -248,60 +249,51 @@ namespace Tessella
       // single process, so that sums are identical to the last bit.
       template <typename Data, typename Number>
       void
-      multiply_boundary(const BlockMatrixBase &matrix,
-                        const Data            &data,
-                        Number                *y,
-                        const Number          *x,
-                        const Number          *ghosts,
-                        const Product          type,
-                        const Number          *b)
+      multiply_boundary(const BlockMatrixBase     &matrix,
+                        const Data                &data,
+                        const Destination<Number> &y,
+                        const Number              *x,
+                        const Number              *ghosts)
       {
         const BlockSparsity              &sparsity   = matrix.block_sparsity();
         const std::vector<std::uint64_t> &dof_offset = matrix.dof_offset();
         const unsigned int                n_owned = sparsity.row_width.size();
-        for_block_ranges(
-          data.boundary.size(),
-          [&](const unsigned int begin, const unsigned int end) {
-            std::vector<Number> gathered, sums, values;
-            for (unsigned int e = begin; e < end; ++e)
-              {
-                const unsigned int  k     = data.boundary[e];
-                const unsigned int  width = sparsity.row_width[k];
-                const std::uint64_t first = dof_offset[k];
-                const unsigned int  n     = dof_offset[k + 1] - first;
-                gathered.resize(width);
-                sums.resize(n);
-                values.resize(std::size_t(n) * width);
-                const unsigned int *const columns =
-                  data.ordered_column.data() + data.ordered_offset[e];
-                const unsigned int *const places =
-                  data.ordered_place.data() + data.ordered_offset[e];
-                const std::size_t n_columns =
-                  data.ordered_offset[e + 1] - data.ordered_offset[e];
-                gather(columns,
-                       n_columns,
-                       dof_offset.data(),
-                       n_owned,
-                       x,
-                       ghosts,
-                       gathered.data());
-                Number *to = values.data();
-                for (unsigned int i = 0; i < n; ++i)
-                  {
-                    const Number *const row = data.values() +
-                                              sparsity.value_offset[k] +
-                                              std::size_t(i) * width;
-                    for (std::size_t m = 0; m < n_columns; ++m)
-                      to = std::copy_n(row + places[m],
-                                       dof_offset[columns[m] + 1] -
-                                         dof_offset[columns[m]],
-                                       to);
-                  }
-                multiply(
-                  values.data(), n, width, width, gathered.data(), sums.data());
-                for (unsigned int i = 0; i < n; ++i)
-                  store(y + first + i, b + first + i, type, sums[i]);
-              }
+        compute_blocks(
+          matrix,
+          &data.boundary,
+          y,
+          [&](const unsigned int e, const unsigned int k, Work<Number> &work) {
+            const unsigned int width = sparsity.row_width[k];
+            const std::size_t  n     = work.sums.size();
+            work.gathered.resize(width);
+            work.values.resize(n * width);
+            const unsigned int *const columns =
+              data.ordered_column.data() + data.ordered_offset[e];
+            const unsigned int *const places =
+              data.ordered_place.data() + data.ordered_offset[e];
+            const std::size_t n_columns =
+              data.ordered_offset[e + 1] - data.ordered_offset[e];
+            gather(columns,
+                   n_columns,
+                   dof_offset.data(),
+                   n_owned,
+                   x,
+                   ghosts,
+                   work.gathered.data());
+            const Number *row = data.values() + sparsity.value_offset[k];
+            Number       *to  = work.values.data();
+            for (std::size_t i = 0; i < n; ++i, row += width)
+              for (std::size_t m = 0; m < n_columns; ++m)
+                to = std::copy_n(row + places[m],
+                                 dof_offset[columns[m] + 1] -
+                                   dof_offset[columns[m]],
+                                 to);
+            multiply(work.values.data(),
+                     n,
+                     width,
+                     width,
+                     work.gathered.data(),
+                     work.sums.data());
           });
       }
 
@@ -328,50 +320,40 @@ namespace Tessella
             y[j] += row[j] * x[i];
       }
 
-      // Transposed product for the block columns in @p list, or for the first
-      // @p n block columns.
+      // Transposed product for the block columns in @p list, or for all block
+      // columns of this process if it is null.
       template <typename Data, typename Number>
       void
-      multiply_columns(const BlockMatrixBase &matrix,
-                       Data                  &data,
-                       const unsigned int    *list,
-                       const unsigned int     n_list,
-                       Number                *y,
-                       const Number          *x,
-                       const Product          type,
-                       const Number          *b)
+      multiply_columns(const BlockMatrixBase           &matrix,
+                       Data                            &data,
+                       const std::vector<unsigned int> *list,
+                       const Destination<Number>       &y,
+                       const Number                    *x)
       {
-        const std::vector<std::uint64_t> &dof_offset = matrix.dof_offset();
         const unsigned int   n_owned = matrix.block_sparsity().row_width.size();
         const TransposePlan &plan    = *data.transpose;
-        for_block_ranges(
-          n_list, [&](const unsigned int begin, const unsigned int end) {
-            std::vector<Number> sums, part;
-            for (unsigned int e = begin; e < end; ++e)
+        compute_blocks(
+          matrix,
+          list,
+          y,
+          [&](const unsigned int, const unsigned int k, Work<Number> &work) {
+            const std::size_t n = work.sums.size();
+            std::fill(work.sums.begin(), work.sums.end(), Number(0));
+            work.values.resize(n);
+            for (std::uint64_t m = plan.offset[k]; m < plan.offset[k + 1]; ++m)
               {
-                const unsigned int  k     = list == nullptr ? e : list[e];
-                const std::uint64_t first = dof_offset[k];
-                const unsigned int  n     = dof_offset[k + 1] - first;
-                sums.assign(n, Number(0));
-                part.resize(n);
-                for (std::uint64_t m = plan.offset[k]; m < plan.offset[k + 1];
-                     ++m)
-                  {
-                    const Number *from = part.data();
-                    if (plan.row[m] < n_owned)
-                      transposed_block(matrix,
-                                       data.values(),
-                                       plan.row[m],
-                                       plan.place[m],
-                                       x,
-                                       part.data());
-                    else
-                      from = data.received.data() + plan.place[m];
-                    for (unsigned int j = 0; j < n; ++j)
-                      sums[j] += from[j];
-                  }
-                for (unsigned int i = 0; i < n; ++i)
-                  store(y + first + i, b + first + i, type, sums[i]);
+                const Number *from = work.values.data();
+                if (plan.row[m] < n_owned)
+                  transposed_block(matrix,
+                                   data.values(),
+                                   plan.row[m],
+                                   plan.place[m],
+                                   x,
+                                   work.values.data());
+                else
+                  from = data.received.data() + plan.place[m];
+                for (std::size_t j = 0; j < n; ++j)
+                  work.sums[j] += from[j];
               }
           });
       }
@@ -381,40 +363,28 @@ namespace Tessella
 
     template <typename Number>
     void
-    HostBlockData<Number>::product(const BlockMatrixBase &matrix,
-                                   Number                *y,
-                                   const Number          *x,
-                                   const Product          type,
-                                   const Number          *b)
+    HostBlockData<Number>::product(const BlockMatrixBase     &matrix,
+                                   const Destination<Number> &y,
+                                   const Number              *x)
     {
       if (halo == nullptr)
         {
-          multiply_rows(matrix,
-                        values(),
-                        nullptr,
-                        matrix.block_sparsity().row_width.size(),
-                        y,
-                        x,
-                        type,
-                        b);
+          multiply_rows<Number>(matrix, values(), nullptr, y, x);
           return;
         }
       halo->start(x);
-      multiply_rows(
-        matrix, values(), interior.data(), interior.size(), y, x, type, b);
+      multiply_rows<Number>(matrix, values(), &interior, y, x);
       const Number *const ghosts = halo->finish();
-      multiply_boundary(matrix, *this, y, x, ghosts, type, b);
+      multiply_boundary(matrix, *this, y, x, ghosts);
     }
 
 
 
     template <typename Number>
     void
-    HostBlockData<Number>::transpose_product(const BlockMatrixBase &matrix,
-                                             Number                *y,
-                                             const Number          *x,
-                                             const Product          type,
-                                             const Number          *b)
+    HostBlockData<Number>::transpose_product(const BlockMatrixBase     &matrix,
+                                             const Destination<Number> &y,
+                                             const Number              *x)
     {
       std::call_once(transpose_made, [&] {
         auto plan = std::make_unique<const TransposePlan>(matrix);
@@ -424,14 +394,7 @@ namespace Tessella
       });
       if (halo == nullptr)
         {
-          multiply_columns(matrix,
-                           *this,
-                           nullptr,
-                           matrix.block_sparsity().row_width.size(),
-                           y,
-                           x,
-                           type,
-                           b);
+          multiply_columns(matrix, *this, nullptr, y, x);
           return;
         }
       const TransposePlan &plan = *transpose;
@@ -450,11 +413,9 @@ namespace Tessella
                      sent.data(),
                      plan.receives,
                      received.data());
-      multiply_columns(
-        matrix, *this, interior.data(), interior.size(), y, x, type, b);
+      multiply_columns(matrix, *this, &interior, y, x);
       messages.finish();
-      multiply_columns(
-        matrix, *this, boundary.data(), boundary.size(), y, x, type, b);
+      multiply_columns(matrix, *this, &boundary, y, x);
     }
   } // namespace internal
 

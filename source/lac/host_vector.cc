@@ -16,21 +16,6 @@ namespace Tessella
   using namespace dealii;
 
   template <typename Number>
-  HostVector<Number>::HostVector(const size_type size)
-    : Base(size)
-  {}
-
-
-
-  template <typename Number>
-  HostVector<Number>::HostVector(const IndexSet &locally_owned,
-                                 const MPI_Comm  communicator)
-    : Base(locally_owned, communicator)
-  {}
-
-
-
-  template <typename Number>
   HostVector<Number> &
   HostVector<Number>::operator=(const Number value)
   {

@@ -27,6 +27,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "epetra_rows.h"
 #include "matrix_structure.h"
 #include "store_block_row.h"
 
@@ -149,12 +150,7 @@ namespace Tessella
       static double *
       values(MatrixType &matrix)
       {
-        // The wrapper returns a constant Epetra matrix only.
-        int    *offsets = nullptr, *indices = nullptr;
-        double *data = nullptr;
-        const_cast<Epetra_CrsMatrix &>(matrix.trilinos_matrix())
-          .ExtractCrsDataPointers(offsets, indices, data);
-        return data;
+        return EpetraRows(matrix).value;
       }
     };
 #endif

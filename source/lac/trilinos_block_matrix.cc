@@ -26,6 +26,7 @@ DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
 #include <string>
 
 #include "../base/host_memory.h"
+#include "epetra_rows.h"
 
 namespace Tessella
 {
@@ -348,9 +349,7 @@ namespace Tessella
                   const std::vector<std::uint64_t>           &dof_offset,
                   const std::vector<types::global_dof_index> &ghost_columns)
     {
-      int    *offsets = nullptr, *indices = nullptr;
-      double *data = nullptr;
-      epetra_matrix(matrix).ExtractCrsDataPointers(offsets, indices, data);
+      const EpetraRows    rows(matrix);
       const Epetra_Map   &columns = epetra_matrix(matrix).ColMap();
       const std::uint64_t n_rows  = dof_offset[sparsity.row_width.size()];
       bool matches = static_cast<std::uint64_t>(columns.NumMyElements()) ==
@@ -360,7 +359,7 @@ namespace Tessella
                   static_cast<long long>(ghost_columns[i]);
       matches =
         matches && all_of(sparsity.row_width.size(), [&](const unsigned int k) {
-          const int *const row = indices + sparsity.value_offset[k];
+          const int *const row = rows.column + sparsity.value_offset[k];
           for (std::uint64_t b = sparsity.block_offset[k];
                b < sparsity.block_offset[k + 1];
                ++b)
@@ -387,10 +386,8 @@ namespace Tessella
     std::array<const void *, 3>
     storage(const TrilinosWrappers::SparseMatrix &matrix)
     {
-      int    *offsets = nullptr, *indices = nullptr;
-      double *data = nullptr;
-      epetra_matrix(matrix).ExtractCrsDataPointers(offsets, indices, data);
-      return {{offsets, indices, data}};
+      const EpetraRows rows(matrix);
+      return {{rows.offset, rows.column, rows.value}};
     }
   } // namespace TrilinosBlockMatrix
 } // namespace Tessella

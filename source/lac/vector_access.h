@@ -13,6 +13,7 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
 // Access to the locally owned entries of vectors of any type: pointer to the
 // first entry, and number of entries.
@@ -71,50 +72,27 @@ namespace Tessella
       return vector.size();
     }
 
-    /// Read access to the values of a vector that holds the @p n degrees of
-    /// freedom that this process owns.
-    inline const double *
-    vector_data(const dealii::Vector<double> &vector, const std::size_t n)
-    {
-      AssertThrow(vector.size() == n,
-                  dealii::ExcMessage(
-                    "The vector has " + std::to_string(vector.size()) +
-                    " entries, but the handler has " + std::to_string(n) +
-                    " degrees of freedom; reinit() it with n_dofs()."));
-      return n > 0 ? &*vector.begin() : nullptr;
-    }
-
-    inline double *
-    vector_data(dealii::Vector<double> &vector, const std::size_t n)
-    {
-      return const_cast<double *>(
-        vector_data(static_cast<const dealii::Vector<double> &>(vector), n));
-    }
-
-    // A loop over operator() would look up every entry in a map, whereas the
-    // entries lie contiguously in the order of the locally owned DoFs.
+    /// Address of the entries of a vector that holds the @p n degrees of
+    /// freedom that this process owns, in their order. A loop over operator()
+    /// would look up every entry of a Trilinos vector in a map.
     template <typename VectorType>
-    inline const double *
-    vector_data(const VectorType &vector, const std::size_t n)
+    inline auto
+    vector_data(VectorType &vector, const std::size_t n)
+      -> decltype(&*vector.begin())
     {
       check_no_ghosts(vector);
-      const auto n_local = vector.end() - vector.begin();
-      AssertThrow(static_cast<std::size_t>(n_local) == n,
+      const std::size_t n_here = vector.end() - vector.begin();
+      constexpr bool    serial = std::is_same<std::remove_const_t<VectorType>,
+                                           dealii::Vector<double>>::value;
+      AssertThrow(n_here == n,
                   dealii::ExcMessage(
-                    "The vector holds " + std::to_string(n_local) +
-                    " entries on this process, but the handler has " +
-                    std::to_string(n) +
-                    " degrees of freedom; reinit() it with "
-                    "locally_owned_dofs()."));
+                    (serial ? "The vector has " : "The vector holds ") +
+                    std::to_string(n_here) +
+                    (serial ? " entries" : " entries on this process") +
+                    ", but the handler has " + std::to_string(n) +
+                    " degrees of freedom; reinit() it with " +
+                    (serial ? "n_dofs()." : "locally_owned_dofs().")));
       return n > 0 ? &*vector.begin() : nullptr;
-    }
-
-    template <typename VectorType>
-    inline double *
-    vector_data(VectorType &vector, const std::size_t n)
-    {
-      return const_cast<double *>(
-        vector_data(static_cast<const VectorType &>(vector), n));
     }
 
     /// Checks that a vector has @p n entries in total and @p n_owned on this

@@ -6,8 +6,6 @@
 #include "../device/device_call.h"
 
 #ifndef TESSELLA_HAVE_CUDA
-#  include "../../cuda/lac/block_matrix.h"
-#  include "../../cuda/lac/halo.h"
 #  include "../../cuda/lac/vector.h"
 #endif
 
@@ -36,73 +34,13 @@ namespace Tessella
 
 
 #ifndef TESSELLA_HAVE_CUDA
-    // Stand-ins for those functions of cuda/ that are called without
-    // device_call(). Without CUDA no object on a device exists, so none of
-    // these functions is reached.
+    // Stand-in for a function that destructors call without device_call().
+    // Without CUDA there is no memory on a device.
     namespace Device
     {
-      template <typename Number>
-      struct BlockMatrix<Number>::Implementation
-      {};
-      template <typename Number>
-      BlockMatrix<Number>::~BlockMatrix() = default;
-      template <typename Number>
-      Number *
-      BlockMatrix<Number>::values() const
-      {
-        return nullptr;
-      }
-      template <typename Number>
-      bool
-      BlockMatrix<Number>::has_transpose() const
-      {
-        return false;
-      }
-      template <typename Number>
-      std::size_t
-      BlockMatrix<Number>::memory_consumption() const
-      {
-        return 0;
-      }
-
-      template <typename Number>
-      struct Halo<Number>::Implementation
-      {};
-      template <typename Number>
-      Halo<Number>::~Halo() = default;
-      template <typename Number>
-      Number *
-      Halo<Number>::send_buffer() const
-      {
-        return nullptr;
-      }
-      template <typename Number>
-      Number *
-      Halo<Number>::receive_buffer() const
-      {
-        return nullptr;
-      }
-      template <typename Number>
-      const Number *
-      Halo<Number>::ghosts() const
-      {
-        return nullptr;
-      }
-      template <typename Number>
-      std::size_t
-      Halo<Number>::memory_consumption() const
-      {
-        return 0;
-      }
-
       void
       release(void *) noexcept
       {}
-
-      template class BlockMatrix<double>;
-      template class BlockMatrix<float>;
-      template class Halo<double>;
-      template class Halo<float>;
     } // namespace Device
 #endif
   } // namespace internal

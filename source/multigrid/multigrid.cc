@@ -258,11 +258,10 @@ namespace Tessella
             Level &level = *levels[l];
             SpaceType::call([&] {
               Blocks::change_basis_of_injection(rows,
-                                                basis_offset.data(),
-                                                basis.data(),
+                                                {basis_offset.data(),
+                                                 basis.data()},
+                                                level.transfer,
                                                 n_all,
-                                                level.fine_offset.data(),
-                                                level.matrix_offset.data(),
                                                 level.matrix_values.data());
             });
             break;
@@ -276,8 +275,7 @@ namespace Tessella
       Tessella::on_all_processes(communicator, [&] {
         SpaceType::call([&] {
           Blocks::change_basis(levels[0]->blocks.rows,
-                               basis_offset.data(),
-                               basis.data(),
+                               {basis_offset.data(), basis.data()},
                                from.values(),
                                to.values());
         });
@@ -378,12 +376,12 @@ namespace Tessella
           });
           level.matrix = &level.own;
           level.blocks.reinit(level.own);
+          plan.fine           = levels[l]->blocks.rows;
+          plan.coarse         = level.blocks.rows;
           const auto galerkin = [&](const MatrixType &from, MatrixType &to) {
             SpaceType::call([&] {
-              Blocks::galerkin(levels[l]->blocks.rows,
-                               level.blocks.rows,
+              Blocks::galerkin(plan,
                                levels[l]->transfer,
-                               plan,
                                from.values(),
                                to.values());
             });

@@ -18,7 +18,8 @@ namespace Tessella
   {
     namespace Device
     {
-      enum class Product : unsigned char;
+      template <typename Number>
+      struct Destination;
     }
   } // namespace internal
 
@@ -152,11 +153,9 @@ namespace Tessella
              const bool        transpose,
              const bool        add) const;
     void
-    multiply_owned(Number                         *dst,
-                   const Number                   *src,
-                   const bool                      transpose,
-                   const internal::Device::Product product,
-                   const Number                   *b = nullptr) const;
+    multiply_owned(const internal::Device::Destination<Number> &dst,
+                   const Number                                *src,
+                   const bool transpose) const;
 
     std::unique_ptr<Data> data;
   };

@@ -85,6 +85,20 @@ namespace Tessella
     };
     std::unique_ptr<const Structure> structure;
   };
+
+
+
+  namespace internal
+  {
+    /**
+     * Indices of the blocks in the order of summation. The blocks of a block
+     * row keep their range of positions in @p matrix and are sorted in it by
+     * their first column in the global matrix. In rows without ghosts this is
+     * the order of the matrix.
+     */
+    std::vector<std::uint64_t>
+    ordered_blocks(const BlockMatrixBase &matrix);
+  } // namespace internal
 } // namespace Tessella
 
 #endif

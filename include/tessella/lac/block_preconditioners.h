@@ -52,7 +52,7 @@ namespace Tessella
     using vector_type = typename MatrixType::vector_type;
 
     BlockPreconditioner();
-    ~BlockPreconditioner();
+    virtual ~BlockPreconditioner();
     void
     clear();
     size_type
@@ -62,11 +62,20 @@ namespace Tessella
     {
       return m();
     }
+    /// Applies the preconditioner. VectorType: any vector that the matrix
+    /// accepts.
+    template <typename VectorType>
+    void
+    vmult(VectorType &dst, const VectorType &src) const;
+    template <typename VectorType>
+    void
+    Tvmult(VectorType &dst, const VectorType &src) const;
     /// Memory in bytes, including memory on the device but not the matrix.
     std::size_t
     memory_consumption() const;
 
   protected:
+    using Number = value_type;
     struct Implementation;
     /// Begins the set-up: makes a new implementation for @p matrix.
     void
@@ -74,6 +83,10 @@ namespace Tessella
     template <typename VectorType>
     void
     check(const VectorType &dst, const VectorType &src) const;
+    /// Applies the preconditioner or its transpose to the entries that this
+    /// process owns.
+    virtual void
+    apply(Number *dst, const Number *src, const bool transpose) const = 0;
     std::unique_ptr<Implementation> implementation;
   };
 
@@ -82,16 +95,13 @@ namespace Tessella
   class BlockJacobi : public BlockPreconditioner<MatrixType>
   {
   public:
-    using vector_type = typename MatrixType::vector_type;
-
     void
     initialize(const MatrixType &matrix);
-    template <typename VectorType>
+
+  private:
+    using Number = typename MatrixType::value_type;
     void
-    vmult(VectorType &dst, const VectorType &src) const;
-    template <typename VectorType>
-    void
-    Tvmult(VectorType &dst, const VectorType &src) const;
+    apply(Number *dst, const Number *src, const bool transpose) const override;
   };
 
   /**
@@ -113,8 +123,6 @@ namespace Tessella
   class BlockChebyshev : public BlockPreconditioner<MatrixType>
   {
   public:
-    using vector_type = typename MatrixType::vector_type;
-
     struct AdditionalData
     {
       /// Number of terms of the polynomial, which is the number of products
@@ -128,12 +136,6 @@ namespace Tessella
     void
     initialize(const MatrixType     &matrix,
                const AdditionalData &data = AdditionalData());
-    template <typename VectorType>
-    void
-    vmult(VectorType &dst, const VectorType &src) const;
-    template <typename VectorType>
-    void
-    Tvmult(VectorType &dst, const VectorType &src) const;
     /// Smoother: improves the approximation @p x of the solution of A x = b.
     template <typename VectorType>
     void
@@ -143,12 +145,9 @@ namespace Tessella
     largest_eigenvalue() const;
 
   private:
-    template <typename VectorType>
+    using Number = typename MatrixType::value_type;
     void
-    apply(VectorType       &x,
-          const VectorType &b,
-          const bool        zero_start,
-          const bool        transpose) const;
+    apply(Number *dst, const Number *src, const bool transpose) const override;
   };
 
   /**
@@ -167,8 +166,6 @@ namespace Tessella
   class BlockGaussSeidel : public BlockPreconditioner<MatrixType>
   {
   public:
-    using vector_type = typename MatrixType::vector_type;
-
     struct AdditionalData
     {
       unsigned int n_sweeps  = 1;
@@ -178,12 +175,6 @@ namespace Tessella
     void
     initialize(const MatrixType     &matrix,
                const AdditionalData &data = AdditionalData());
-    template <typename VectorType>
-    void
-    vmult(VectorType &dst, const VectorType &src) const;
-    template <typename VectorType>
-    void
-    Tvmult(VectorType &dst, const VectorType &src) const;
     /// One sweep that improves the approximation @p x of the solution of A x =
     /// b.
     template <typename VectorType>
@@ -191,6 +182,11 @@ namespace Tessella
     sweep(VectorType &x, const VectorType &b, const bool ascending) const;
     unsigned int
     n_colors() const;
+
+  private:
+    using Number = typename MatrixType::value_type;
+    void
+    apply(Number *dst, const Number *src, const bool transpose) const override;
   };
   ///@}
 } // namespace Tessella

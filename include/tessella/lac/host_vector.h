@@ -45,10 +45,8 @@ namespace Tessella
     using size_type = dealii::types::global_dof_index;
 
     HostVector() = default;
-    /// Creates a vector of zeros on this process alone.
-    explicit HostVector(const size_type size);
-    HostVector(const dealii::IndexSet &locally_owned,
-               const MPI_Comm          communicator);
+    /// Constructors for vectors of zeros on one process or on several.
+    using Base::Base;
     HostVector(const HostVector &vector) = default;
     HostVector &
     operator=(const HostVector &vector) = default;
