@@ -11,6 +11,7 @@
 
 #include "../backends/assembly_backend.h"
 #include "../lac/matrix_traits.h"
+#include "../lac/petsc_traits.h"
 #include "assembler_access.h"
 
 namespace Tessella
@@ -327,6 +328,13 @@ namespace Tessella
                    TrilinosWrappers::MPI::Vector)         \
   INSTANTIATE_PAIR(dim, HostBlockMatrix<double>, TrilinosWrappers::MPI::Vector)
 
+#define INSTANTIATE_PETSC(dim)                              \
+  INSTANTIATE_MATRIX(dim, PETScWrappers::MPI::SparseMatrix) \
+  INSTANTIATE_VECTOR(dim, PETScWrappers::MPI::Vector)       \
+  INSTANTIATE_PAIR(dim,                                     \
+                   PETScWrappers::MPI::SparseMatrix,        \
+                   PETScWrappers::MPI::Vector)
+
   INSTANTIATE(2, double)
   INSTANTIATE(2, float)
   INSTANTIATE(3, double)
@@ -337,5 +345,10 @@ namespace Tessella
   INSTANTIATE_EPETRA(2)
   INSTANTIATE_EPETRA(3)
   INSTANTIATE_EPETRA(4)
+#endif
+#ifdef TESSELLA_HAVE_PETSC
+  INSTANTIATE_PETSC(2)
+  INSTANTIATE_PETSC(3)
+  INSTANTIATE_PETSC(4)
 #endif
 } // namespace Tessella
