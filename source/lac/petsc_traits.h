@@ -159,8 +159,9 @@ namespace Tessella
           check_petsc(MatSetBlockSize(mat, sizes.largest));
         check_petsc(MatMPIAIJSetPreallocationCSR(
           mat, offset.data(), column.data(), nullptr));
-        // deal.II's reinit() sets these options, too.
-        dealii::PETScWrappers::close_matrix(mat);
+        // deal.II's matrices also ignore new entries, by an option with which
+        // MatConvert() to MATBAIJ loses values. Here they are an error of
+        // PETSc.
         dealii::PETScWrappers::set_keep_zero_rows(mat);
       }
 
