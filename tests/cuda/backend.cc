@@ -274,8 +274,6 @@ namespace
                       handler,
                       true);
       }
-    std::cout << dim << "-D: " << n_checks << " checks, " << n_failures
-              << " failures" << std::endl;
   }
 
 
@@ -311,20 +309,14 @@ int
 main(int argc, char **argv)
 {
   Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name      = argc > 1 ? argv[1] : "";
-  const bool                       available = Tessella::cuda_is_available();
-  if ((name == "unavailable") == available)
-    {
-      std::cout << (available ? "There is a CUDA device."
-                              : "There is no CUDA device.")
-                << std::endl;
-      return 77;
-    }
+  const std::string                name = argc > 1 ? argv[1] : "";
+  if (!can_run(name))
+    return 77;
   if (name == "unavailable")
     check_message();
   else if (name == "2d")
     compare_meshes<2>();
   else
     compare_meshes<3>();
-  return n_failures == 0 ? 0 : 1;
+  return finish(name);
 }

@@ -916,15 +916,9 @@ int
 main(int argc, char **argv)
 {
   Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name      = argc > 1 ? argv[1] : "";
-  const bool                       available = Tessella::cuda_is_available();
-  if ((name == "unavailable") == available)
-    {
-      std::cout << (available ? "There is a CUDA device."
-                              : "There is no CUDA device.")
-                << std::endl;
-      return 77;
-    }
+  const std::string                name = argc > 1 ? argv[1] : "";
+  if (!can_run(name))
+    return 77;
   if (name == "unavailable")
     check_unavailable();
   else if (name == "vector")
@@ -948,7 +942,5 @@ main(int argc, char **argv)
     check_meshes<2>();
   else
     check_meshes<3>();
-  std::cout << name << ": " << n_checks << " checks, " << n_failures
-            << " failures" << std::endl;
-  return n_failures == 0 ? 0 : 1;
+  return finish(name);
 }
