@@ -308,15 +308,12 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name = argc > 1 ? argv[1] : "";
-  if (!can_run(name))
-    return 77;
-  if (name == "unavailable")
-    check_message();
-  else if (name == "2d")
-    compare_meshes<2>();
-  else
-    compare_meshes<3>();
-  return finish(name);
+  return run_case(argc, argv, [](const std::string &name) {
+    if (name == "unavailable")
+      check_message();
+    else if (name == "2d")
+      compare_meshes<2>();
+    else
+      compare_meshes<3>();
+  });
 }

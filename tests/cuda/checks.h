@@ -8,6 +8,7 @@
 #include <string>
 
 #include "../messages.h"
+#include "../tests.h"
 
 // Checks for programs that print only failures.
 
@@ -44,6 +45,19 @@ finish(const std::string &name)
   std::cout << name << ": " << n_checks << " checks, " << n_failures
             << " failures" << std::endl;
   return n_failures == 0 && n_checks > 0 ? 0 : 1;
+}
+
+/// Runs the case that the first argument names; result of main().
+template <typename Run>
+int
+run_case(int argc, char **argv, const Run &run)
+{
+  dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
+  const std::string                        name = argc > 1 ? argv[1] : "";
+  if (!can_run(name))
+    return 77;
+  run(name);
+  return finish(name);
 }
 
 #endif
