@@ -3,6 +3,7 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/config.h>
 
+#include "../lac/petsc_traits.h"
 #include "assembly_procedure.h"
 
 namespace Tessella
@@ -178,6 +179,13 @@ namespace Tessella
                    TrilinosWrappers::MPI::Vector)         \
   INSTANTIATE_PAIR(dim, HostBlockMatrix<double>, TrilinosWrappers::MPI::Vector)
 
+#define INSTANTIATE_PETSC(dim)                              \
+  INSTANTIATE_MATRIX(dim, PETScWrappers::MPI::SparseMatrix) \
+  INSTANTIATE_VECTOR(dim, PETScWrappers::MPI::Vector)       \
+  INSTANTIATE_PAIR(dim,                                     \
+                   PETScWrappers::MPI::SparseMatrix,        \
+                   PETScWrappers::MPI::Vector)
+
   INSTANTIATE(2, double)
   INSTANTIATE(2, float)
   INSTANTIATE(3, double)
@@ -188,5 +196,10 @@ namespace Tessella
   INSTANTIATE_EPETRA(2)
   INSTANTIATE_EPETRA(3)
   INSTANTIATE_EPETRA(4)
+#endif
+#ifdef TESSELLA_HAVE_PETSC
+  INSTANTIATE_PETSC(2)
+  INSTANTIATE_PETSC(3)
+  INSTANTIATE_PETSC(4)
 #endif
 } // namespace Tessella

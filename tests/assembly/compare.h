@@ -171,6 +171,60 @@ make_form(const Reference::Problem<dim> &problem,
   return form;
 }
 
+/// Values of another form at points, and nothing else of it: a device does not
+/// know its coefficients, and it does not evaluate both sides of a facet at
+/// once.
+template <int dim>
+class PointwiseForm : public Tessella::Form<dim>
+{
+public:
+  explicit PointwiseForm(const Tessella::Form<dim> &form)
+    : form(form)
+  {}
+  Tessella::VolumeStructure
+  volume_structure() const override
+  {
+    return form.volume_structure();
+  }
+  Tessella::FacetStructure
+  facet_structure() const override
+  {
+    return form.facet_structure();
+  }
+  unsigned int
+  coefficient_order() const override
+  {
+    return form.coefficient_order();
+  }
+  void
+  evaluate_diffusion(const Tessella::PointBatch<dim> &points,
+                     double *const                   *a) const override
+  {
+    form.evaluate_diffusion(points, a);
+  }
+  void
+  evaluate_volume(const Tessella::PointBatch<dim> &points,
+                  Tessella::VolumeBlocks<dim>     &blocks) const override
+  {
+    form.evaluate_volume(points, blocks);
+  }
+  void
+  evaluate_interior_facets(const Tessella::FacetPointBatch<dim> &points,
+                           Tessella::FacetBlocks<dim> &blocks) const override
+  {
+    form.evaluate_interior_facets(points, blocks);
+  }
+  void
+  evaluate_boundary_facets(const Tessella::FacetPointBatch<dim> &points,
+                           Tessella::FacetBlocks<dim> &blocks) const override
+  {
+    form.evaluate_boundary_facets(points, blocks);
+  }
+
+protected:
+  const Tessella::Form<dim> &form;
+};
+
 /// Full problem: variable tensor, advection, reaction, source, boundary data;
 /// polynomials of degree at most 2. On the faces of the meshes below the sign
 /// of b . n does not depend on rounding.

@@ -16,62 +16,22 @@ namespace Internal = Tessella::internal;
 /// Wraps the coefficients of another form but does not evaluate both sides at
 /// once.
 template <int dim>
-class OneSidedForm : public Tessella::Form<dim>
+class OneSidedForm : public PointwiseForm<dim>
 {
 public:
   OneSidedForm(const Tessella::Form<dim> &form, const bool penalty_facets)
-    : form(form)
+    : PointwiseForm<dim>(form)
     , penalty_facets(penalty_facets)
   {}
 
-  Tessella::VolumeStructure
-  volume_structure() const override
-  {
-    return form.volume_structure();
-  }
-  Tessella::FacetStructure
-  facet_structure() const override
-  {
-    return form.facet_structure();
-  }
-  unsigned int
-  coefficient_order() const override
-  {
-    return form.coefficient_order();
-  }
-  void
-  evaluate_diffusion(const Tessella::PointBatch<dim> &points,
-                     double *const                   *a) const override
-  {
-    form.evaluate_diffusion(points, a);
-  }
-  void
-  evaluate_volume(const Tessella::PointBatch<dim> &points,
-                  Tessella::VolumeBlocks<dim>     &blocks) const override
-  {
-    form.evaluate_volume(points, blocks);
-  }
-  void
-  evaluate_interior_facets(const Tessella::FacetPointBatch<dim> &points,
-                           Tessella::FacetBlocks<dim> &blocks) const override
-  {
-    form.evaluate_interior_facets(points, blocks);
-  }
   bool
   has_penalty_facets(double &theta) const override
   {
-    return penalty_facets && form.has_penalty_facets(theta);
-  }
-  void
-  evaluate_boundary_facets(const Tessella::FacetPointBatch<dim> &points,
-                           Tessella::FacetBlocks<dim> &blocks) const override
-  {
-    form.evaluate_boundary_facets(points, blocks);
+    return penalty_facets && this->form.has_penalty_facets(theta);
   }
 
 private:
-  const Tessella::Form<dim> &form;
-  const bool                 penalty_facets;
+  const bool penalty_facets;
 };
 
 

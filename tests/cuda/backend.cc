@@ -90,60 +90,6 @@ namespace
 
 
 
-  /// Form of which the device knows only values at points.
-  template <int dim>
-  class PointwiseForm : public Tessella::Form<dim>
-  {
-  public:
-    explicit PointwiseForm(const Tessella::Form<dim> &form)
-      : form(form)
-    {}
-    Tessella::VolumeStructure
-    volume_structure() const override
-    {
-      return form.volume_structure();
-    }
-    Tessella::FacetStructure
-    facet_structure() const override
-    {
-      return form.facet_structure();
-    }
-    unsigned int
-    coefficient_order() const override
-    {
-      return form.coefficient_order();
-    }
-    void
-    evaluate_diffusion(const Tessella::PointBatch<dim> &points,
-                       double *const                   *a) const override
-    {
-      form.evaluate_diffusion(points, a);
-    }
-    void
-    evaluate_volume(const Tessella::PointBatch<dim> &points,
-                    Tessella::VolumeBlocks<dim>     &blocks) const override
-    {
-      form.evaluate_volume(points, blocks);
-    }
-    void
-    evaluate_interior_facets(const Tessella::FacetPointBatch<dim> &points,
-                             Tessella::FacetBlocks<dim> &blocks) const override
-    {
-      form.evaluate_interior_facets(points, blocks);
-    }
-    void
-    evaluate_boundary_facets(const Tessella::FacetPointBatch<dim> &points,
-                             Tessella::FacetBlocks<dim> &blocks) const override
-    {
-      form.evaluate_boundary_facets(points, blocks);
-    }
-
-  private:
-    const Tessella::Form<dim> &form;
-  };
-
-
-
   template <int dim>
   void
   compare_forms(const std::string                   &name,
@@ -328,8 +274,6 @@ namespace
                       handler,
                       true);
       }
-    std::cout << dim << "-D: " << n_checks << " checks, " << n_failures
-              << " failures" << std::endl;
   }
 
 
@@ -364,21 +308,12 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name      = argc > 1 ? argv[1] : "";
-  const bool                       available = Tessella::cuda_is_available();
-  if ((name == "unavailable") == available)
-    {
-      std::cout << (available ? "There is a CUDA device."
-                              : "There is no CUDA device.")
-                << std::endl;
-      return 77;
-    }
-  if (name == "unavailable")
-    check_message();
-  else if (name == "2d")
-    compare_meshes<2>();
-  else
-    compare_meshes<3>();
-  return n_failures == 0 ? 0 : 1;
+  return run_case(argc, argv, [](const std::string &name) {
+    if (name == "unavailable")
+      check_message();
+    else if (name == "2d")
+      compare_meshes<2>();
+    else
+      compare_meshes<3>();
+  });
 }

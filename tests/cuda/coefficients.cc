@@ -441,11 +441,8 @@ main(int argc, char **argv)
       if (!check_compiler("kernel_cache." + std::to_string(getpid())))
         return 77;
     }
-  else if (!Tessella::cuda_is_available())
-    {
-      std::cout << "There is no CUDA device." << std::endl;
-      return 77;
-    }
+  else if (!can_run(name))
+    return 77;
   else if (name == "errors")
     {
       check_errors<3>();
@@ -476,7 +473,5 @@ main(int argc, char **argv)
           compare_parts<3>(false, false, 2);
         }
     }
-  std::cout << name << ": " << n_checks << " checks, " << n_failures
-            << " failures" << std::endl;
-  return n_failures == 0 ? 0 : 1;
+  return finish(name);
 }

@@ -915,40 +915,29 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name      = argc > 1 ? argv[1] : "";
-  const bool                       available = Tessella::cuda_is_available();
-  if ((name == "unavailable") == available)
-    {
-      std::cout << (available ? "There is a CUDA device."
-                              : "There is no CUDA device.")
-                << std::endl;
-      return 77;
-    }
-  if (name == "unavailable")
-    check_unavailable();
-  else if (name == "vector")
-    {
-      for (const unsigned int n : {0u, 1u, 31u, 1000u, 300007u, 3000017u})
-        {
-          check_vector<double>(n);
-          check_vector<float>(n);
-        }
-      check_special_sums();
-    }
-  else if (name == "small")
-    {
-      check_small_meshes<2>();
-      check_small_meshes<3>();
-      check_small_slabs();
-      check_block_sizes<double>();
-      check_block_sizes<float>();
-    }
-  else if (name == "2d")
-    check_meshes<2>();
-  else
-    check_meshes<3>();
-  std::cout << name << ": " << n_checks << " checks, " << n_failures
-            << " failures" << std::endl;
-  return n_failures == 0 ? 0 : 1;
+  return run_case(argc, argv, [](const std::string &name) {
+    if (name == "unavailable")
+      check_unavailable();
+    else if (name == "vector")
+      {
+        for (const unsigned int n : {0u, 1u, 31u, 1000u, 300007u, 3000017u})
+          {
+            check_vector<double>(n);
+            check_vector<float>(n);
+          }
+        check_special_sums();
+      }
+    else if (name == "small")
+      {
+        check_small_meshes<2>();
+        check_small_meshes<3>();
+        check_small_slabs();
+        check_block_sizes<double>();
+        check_block_sizes<float>();
+      }
+    else if (name == "2d")
+      check_meshes<2>();
+    else
+      check_meshes<3>();
+  });
 }

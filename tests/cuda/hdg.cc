@@ -475,38 +475,33 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name      = argc > 1 ? argv[1] : "";
-  const bool                       available = cuda_is_available();
-  if (available == (name == "unavailable"))
-    return 77;
-  if (name == "unavailable")
-    {
-      Triangulation<2> triangulation;
-      GridGenerator::subdivided_hyper_cube(triangulation, 2);
-      AgglomerationHandler<2> handler(triangulation);
-      handler.agglomerate(make_strategy<2>("none"));
-      handler.distribute_dofs(FE_BoundingBoxLegendre<2>(1));
+  return run_case(argc, argv, [](const std::string &name) {
+    if (name == "unavailable")
+      {
+        Triangulation<2> triangulation;
+        GridGenerator::subdivided_hyper_cube(triangulation, 2);
+        AgglomerationHandler<2> handler(triangulation);
+        handler.agglomerate(make_strategy<2>("none"));
+        handler.distribute_dofs(FE_BoundingBoxLegendre<2>(1));
 #ifdef TESSELLA_HAVE_CUDA
-      const std::string advice = "take the backend host or automatic";
+        const std::string advice = "take the backend host or automatic";
 #else
       const std::string advice = "take the host backend, or build with";
 #endif
-      verify("no device",
-             contains(message_of([&] {
-                        HDG<2> hdg(handler,
-                                   options<2>(Backend::cuda,
-                                              TraceSpaceType::facet));
-                      }),
-                      advice));
-    }
-  else if (name == "other")
-    run_other();
-  else if (name == "2d")
-    run<2>();
-  else
-    run<3>();
-  std::cout << n_checks << " checks, " << n_failures << " failures, "
-            << largest_ratio << " of the bounds" << std::endl;
-  return n_failures == 0 && n_checks > 0 ? 0 : 1;
+        verify("no device",
+               contains(message_of([&] {
+                          HDG<2> hdg(handler,
+                                     options<2>(Backend::cuda,
+                                                TraceSpaceType::facet));
+                        }),
+                        advice));
+      }
+    else if (name == "other")
+      run_other();
+    else if (name == "2d")
+      run<2>();
+    else
+      run<3>();
+    std::cout << largest_ratio << " of the bounds" << std::endl;
+  });
 }

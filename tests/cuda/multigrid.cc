@@ -260,26 +260,20 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name      = argc > 1 ? argv[1] : "";
-  const bool                       available = cuda_is_available();
-  if (available == (name == "unavailable"))
-    return 77;
-  if (name == "unavailable")
-    verify("no device",
-           contains(message_of([] {
-                      Device              matrix;
-                      BlockJacobi<Device> jacobi;
-                      jacobi.initialize(matrix);
-                    }),
-                    "CUDA"));
-  else if (name == "memory")
-    run_memory();
-  else if (name == "2d")
-    run<2>();
-  else
-    run<3>();
-  std::cout << n_checks << " checks, " << n_failures << " failures"
-            << std::endl;
-  return n_failures == 0 && n_checks > 0 ? 0 : 1;
+  return run_case(argc, argv, [](const std::string &name) {
+    if (name == "unavailable")
+      verify("no device",
+             contains(message_of([] {
+                        Device              matrix;
+                        BlockJacobi<Device> jacobi;
+                        jacobi.initialize(matrix);
+                      }),
+                      "CUDA"));
+    else if (name == "memory")
+      run_memory();
+    else if (name == "2d")
+      run<2>();
+    else
+      run<3>();
+  });
 }

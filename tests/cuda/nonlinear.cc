@@ -267,11 +267,8 @@ main(int argc, char **argv)
       if (!check_compiler<2>(cache) || !check_compiler<3>(cache))
         return 77;
     }
-  else if (!Tessella::cuda_is_available())
-    {
-      std::cout << "There is no CUDA device." << std::endl;
-      return 77;
-    }
+  else if (!can_run(name))
+    return 77;
   else if (name == "2d")
     {
       compare<2>(true, false, 3);
@@ -282,7 +279,5 @@ main(int argc, char **argv)
       compare<3>(true, true, 2);
       compare<3>(false, false, 2);
     }
-  std::cout << name << ": " << n_checks << " checks, " << n_failures
-            << " failures" << std::endl;
-  return n_failures == 0 ? 0 : 1;
+  return finish(name);
 }

@@ -7,8 +7,6 @@
 
 #include "../mpi/same_bits.h"
 
-#include <deal.II/base/function_parser.h>
-
 #include <tessella/space_time/space_time_form.h>
 
 #include <iostream>
@@ -28,11 +26,7 @@ test(const bool code)
         return std::make_shared<Application::ExpressionFunction<dim>>(
           std::vector<Application::Expression>{
             {"f", text, variables, Application::parse_constants("", "")}});
-      auto function = std::make_shared<FunctionParser<dim>>(1);
-      function->initialize(FunctionParser<dim>::default_variable_names(),
-                           text,
-                           std::map<std::string, double>());
-      return function;
+      return parse<dim>(text);
     });
 }
 

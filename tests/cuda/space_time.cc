@@ -180,16 +180,7 @@ namespace
               PolynomialSpaceType::prismatic})
           for (unsigned int p = 0; p <= (dim == 2 ? 4u : 2u); ++p)
             {
-              // 0: degrees 1 and 2 in turn
-              hp::FECollection<dim> elements;
-              elements.push_back(
-                Tessella::FE_BoundingBoxLegendre<dim>(p == 0 ? 1 : p));
-              elements.push_back(
-                Tessella::FE_BoundingBoxLegendre<dim>(p == 0 ? 2 : p));
-              std::vector<unsigned int> indices(handler.n_polytopes());
-              for (unsigned int k = 0; k < indices.size(); ++k)
-                indices[k] = k % 2;
-              handler.distribute_dofs(elements, indices);
+              distribute_degree(handler, p);
               Tessella::SpaceTimeSlab<dim> slab(handler, space);
               slab.reinit(0.3, 0.4, mixed_intervals(handler.n_polytopes()));
               const std::string name =

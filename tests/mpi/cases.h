@@ -5,10 +5,13 @@
 // Distributed meshes, polytopes and degrees that do not depend on the number of
 // processes.
 
+#include <deal.II/base/function_parser.h>
+
 #include <deal.II/distributed/fully_distributed_tria.h>
 #include <deal.II/distributed/shared_tria.h>
 #include <deal.II/distributed/tria.h>
 #include <deal.II/distributed/tria_base.h>
+#include <deal.II/fe/fe_system.h>
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>
 
@@ -16,12 +19,28 @@
 #include <tessella/grid/agglomeration.h>
 #include <tessella/grid/agglomeration_handler.h>
 
+#include <array>
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "digest.h"
 
 using namespace dealii;
 using namespace Tessella;
+
+/// Function of x, y, z.
+template <int dim>
+std::shared_ptr<Function<dim>>
+parse(const std::string &text)
+{
+  auto function = std::make_shared<FunctionParser<dim>>(1);
+  function->initialize(FunctionParser<dim>::default_variable_names(),
+                       text,
+                       std::map<std::string, double>());
+  return function;
+}
 
 /// Refines the cells with where(centre) == true. On shared meshes every process
 /// marks all cells.
@@ -127,6 +146,27 @@ distribute_degrees(AgglomerationHandler<dim> &handler,
   std::vector<unsigned int>   indices;
   for (const auto &polytope : handler.polytope_iterators())
     indices.push_back(name(handler, polytope.index()) % 3);
+  handler.distribute_dofs(collection, indices);
+}
+
+/// Distributes one of two degrees, by the position of a polytope.
+template <int dim>
+void
+distribute_by_position(AgglomerationHandler<dim>         &handler,
+                       const std::array<unsigned int, 2> &degrees,
+                       const PolynomialSpaceType          space,
+                       const unsigned int                 n_components)
+{
+  hp::FECollection<dim> collection;
+  for (const unsigned int p : degrees)
+    if (n_components == 1)
+      collection.push_back(FE_BoundingBoxLegendre<dim>(p, space));
+    else
+      collection.push_back(
+        FESystem<dim>(FE_BoundingBoxLegendre<dim>(p, space), n_components));
+  std::vector<unsigned int> indices;
+  for (const auto &polytope : handler.polytope_iterators())
+    indices.push_back(polytope.bounding_box().center()[1] < 0.4);
   handler.distribute_dofs(collection, indices);
 }
 

@@ -19,7 +19,7 @@
 #include <tessella/numerics/vector_tools.h>
 
 #include "../tests.h"
-#include "digest.h"
+#include "cases.h"
 
 using namespace dealii;
 namespace TVT = Tessella::VectorTools;
@@ -38,12 +38,8 @@ refine(Triangulation<dim> &triangulation)
 {
   triangulation.refine_global(dim == 2 ? 3 : 1);
   for (unsigned int step = 0; step < 2; ++step)
-    {
-      for (const auto &cell : triangulation.active_cell_iterators())
-        if (cell->is_locally_owned() && cell->center().norm() < 0.5)
-          cell->set_refine_flag();
-      triangulation.execute_coarsening_and_refinement();
-    }
+    refine(triangulation,
+           [](const Point<dim> &center) { return center.norm() < 0.5; });
 }
 
 // hp, with values that depend only on the position
@@ -54,17 +50,7 @@ fill(AgglomerationHandler<dim> &handler,
      const PolynomialSpaceType  space,
      const unsigned int         n_components)
 {
-  hp::FECollection<dim> collection;
-  for (const unsigned int p : {1, 3})
-    if (n_components == 1)
-      collection.push_back(FE_BoundingBoxLegendre<dim>(p, space));
-    else
-      collection.push_back(
-        FESystem<dim>(FE_BoundingBoxLegendre<dim>(p, space), n_components));
-  std::vector<unsigned int> indices;
-  for (const auto &polytope : handler.polytope_iterators())
-    indices.push_back(polytope.bounding_box().center()[1] < 0.4);
-  handler.distribute_dofs(collection, indices);
+  distribute_by_position(handler, {{1, 3}}, space, n_components);
   const auto &dofs = handler.polytopic_dofs();
   for (unsigned int v = 0; v < u.size(); ++v)
     {

@@ -23,7 +23,7 @@
 #include <functional>
 
 #include "../tests.h"
-#include "digest.h"
+#include "cases.h"
 
 using namespace dealii;
 namespace TVT = Tessella::VectorTools;
@@ -68,10 +68,8 @@ make_mesh(Triangulation<dim> &triangulation, const unsigned int n)
     },
     triangulation);
   triangulation.refine_global(n);
-  for (const auto &cell : triangulation.active_cell_iterators())
-    if (cell->is_locally_owned() && cell->center()[0] < 0.3)
-      cell->set_refine_flag();
-  triangulation.execute_coarsening_and_refinement();
+  refine(triangulation,
+         [](const Point<dim> &center) { return center[0] < 0.3; });
 }
 
 template <int dim>

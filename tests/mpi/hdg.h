@@ -6,8 +6,6 @@
 // processes have the same trace matrix, right-hand side, u, q and u*, to the
 // last bit, also if nothing fixes the constant.
 
-#include <deal.II/base/function_parser.h>
-
 #include <deal.II/fe/fe_system.h>
 
 #include <tessella/hdg/hdg.h>
@@ -166,17 +164,6 @@ compare(const std::string &what, const Backend backend, const Function &make)
   n_different += !check("  matrix", matrices);
   n_different += !check("  right-hand side", vectors);
   n_different += !check("  u, q and u*", solutions);
-}
-
-template <int dim>
-std::shared_ptr<Function<dim>>
-parse(const std::string &text)
-{
-  auto function = std::make_shared<FunctionParser<dim>>(1);
-  function->initialize(FunctionParser<dim>::default_variable_names(),
-                       text,
-                       std::map<std::string, double>());
-  return function;
 }
 
 template <int dim>

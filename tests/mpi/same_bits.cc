@@ -4,26 +4,11 @@
 
 #include "same_bits.h"
 
-#include <deal.II/base/function_parser.h>
-
-template <int dim>
-void
-test()
-{
-  test<dim>(Backend::host, [](const std::string &text) {
-    auto function = std::make_shared<FunctionParser<dim>>(1);
-    function->initialize(FunctionParser<dim>::default_variable_names(),
-                         text,
-                         std::map<std::string, double>());
-    return function;
-  });
-}
-
 int
 main(int argc, char **argv)
 {
   Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
   initlog();
-  test<2>();
-  test<3>();
+  test<2>(Backend::host, parse<2>);
+  test<3>(Backend::host, parse<3>);
 }

@@ -20,7 +20,7 @@
 #include <tessella/values/polytope_values.h>
 
 #include "../tests.h"
-#include "digest.h"
+#include "cases.h"
 
 using namespace dealii;
 namespace TVT = Tessella::VectorTools;
@@ -101,27 +101,6 @@ set_flags(Triangulation<dim> &triangulation, const unsigned int step)
       }
 }
 
-// Distributes degrees that depend on the position of a polytope.
-template <int dim>
-void
-distribute(AgglomerationHandler<dim> &handler,
-           const PolynomialSpaceType  space,
-           const unsigned int         n_components,
-           const unsigned int         lowest)
-{
-  hp::FECollection<dim> collection;
-  for (unsigned int p = lowest; p < lowest + 2; ++p)
-    if (n_components == 1)
-      collection.push_back(FE_BoundingBoxLegendre<dim>(p, space));
-    else
-      collection.push_back(
-        FESystem<dim>(FE_BoundingBoxLegendre<dim>(p, space), n_components));
-  std::vector<unsigned int> indices;
-  for (const auto &polytope : handler.polytope_iterators())
-    indices.push_back(polytope.bounding_box().center()[1] < 0.4);
-  handler.distribute_dofs(collection, indices);
-}
-
 // Digest of a transferred polynomial and of another transferred function.
 template <int dim>
 std::uint64_t
@@ -139,7 +118,7 @@ run(Triangulation<dim>                 &triangulation,
   auto               handler =
     std::make_unique<AgglomerationHandler<dim>>(triangulation, mapping);
   handler->agglomerate(strategy);
-  distribute(*handler, space, n_components, p);
+  distribute_by_position(*handler, {{p, p + 1}}, space, n_components);
   const Polynomial<dim> polynomial(p, n_components);
   // a function outside of the space
   const Polynomial<dim> other(7, n_components);
@@ -167,7 +146,10 @@ run(Triangulation<dim>                 &triangulation,
       handler =
         std::make_unique<AgglomerationHandler<dim>>(triangulation, mapping);
       handler->agglomerate(strategy);
-      distribute(*handler, space, n_components, p + step % 2);
+      distribute_by_position(*handler,
+                             {{p + step % 2, p + step % 2 + 1}},
+                             space,
+                             n_components);
       for (auto &v : u)
         v.reinit(handler->locally_owned_dofs(), comm);
       transfer.project(*handler,

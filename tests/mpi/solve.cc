@@ -27,6 +27,7 @@
 #include <utility>
 
 #include "../tests.h"
+#include "cases.h"
 
 using namespace dealii;
 namespace TVT = Tessella::VectorTools;
@@ -62,10 +63,8 @@ refine(parallel::distributed::Triangulation<dim> &triangulation)
 {
   GridGenerator::hyper_cube(triangulation);
   triangulation.refine_global(dim == 2 ? 4 : 3);
-  for (const auto &cell : triangulation.active_cell_iterators())
-    if (cell->is_locally_owned() && cell->center()[0] < 0.3)
-      cell->set_refine_flag();
-  triangulation.execute_coarsening_and_refinement();
+  refine(triangulation,
+         [](const Point<dim> &center) { return center[0] < 0.3; });
 }
 
 // L2, H1 and dG error of the solution; L2 error of the projection, and of the

@@ -95,17 +95,11 @@ run(const Triangulation<dim>                     &triangulation,
 
   // ---- several slabs; the last one with the numbers of intervals of the one
   // before
-  typename Tessella::SpaceTimeStepping<dim>::AdditionalData data;
-  data.space             = space;
-  data.assembler.backend = Tessella::Backend::host;
-  Tessella::SpaceTimeStepping<dim> stepping(handler,
-                                            form,
-                                            solve_directly,
-                                            data);
-  AtTime<dim>                      initial([](const Point<dim + 1> &x) {
+  HostStepping<dim> stepping(handler, form, space);
+  AtTime<dim>       initial([](const Point<dim + 1> &x) {
     return std::exp(-5. * (x[0] * x[0] + (x[1] - 0.4) * (x[1] - 0.4)));
   });
-  AtTime<dim>                      exact(
+  AtTime<dim>       exact(
     [problem](const Point<dim + 1> &x) { return problem.u(x); });
   for (const bool reproduce : {true, false})
     {

@@ -294,24 +294,22 @@ namespace MultigridTest
                x.add_and_dot(0.3, y, all.rhs) == X.add_and_dot(0.3, Y, one.rhs),
              number(x * all.rhs));
 
-      BlockJacobi<MatrixType> jacobi, JACOBI;
-      jacobi.initialize(all.matrix);
-      JACOBI.initialize(one.matrix);
-      jacobi.vmult(y, x);
-      JACOBI.vmult(Y, X);
-      compare("block Jacobi");
-      BlockChebyshev<MatrixType> chebyshev, CHEBYSHEV;
-      chebyshev.initialize(all.matrix);
-      CHEBYSHEV.initialize(one.matrix);
-      chebyshev.vmult(y, x);
-      CHEBYSHEV.vmult(Y, X);
-      compare("Chebyshev");
+      const auto compare_preconditioners =
+        [&](const std::string &what, auto &&of_all, auto &&of_one) {
+          of_all.initialize(all.matrix);
+          of_one.initialize(one.matrix);
+          of_all.vmult(y, x);
+          of_one.vmult(Y, X);
+          compare(what);
+        };
+      compare_preconditioners("block Jacobi",
+                              BlockJacobi<MatrixType>(),
+                              BlockJacobi<MatrixType>());
+      compare_preconditioners("Chebyshev",
+                              BlockChebyshev<MatrixType>(),
+                              BlockChebyshev<MatrixType>());
       BlockGaussSeidel<MatrixType> gauss_seidel, GAUSS_SEIDEL;
-      gauss_seidel.initialize(all.matrix);
-      GAUSS_SEIDEL.initialize(one.matrix);
-      gauss_seidel.vmult(y, x);
-      GAUSS_SEIDEL.vmult(Y, X);
-      compare("Gauss-Seidel");
+      compare_preconditioners("Gauss-Seidel", gauss_seidel, GAUSS_SEIDEL);
       verify(name("colours"),
              gauss_seidel.n_colors() == GAUSS_SEIDEL.n_colors(),
              std::to_string(gauss_seidel.n_colors()));

@@ -36,18 +36,6 @@ public:
   }
 };
 
-/// Every third cell, in an order that scatters them, so that polytopes are
-/// disconnected.
-template <int dim>
-std::vector<unsigned int>
-scattered(const Triangulation<dim> &triangulation)
-{
-  std::vector<unsigned int> ids;
-  for (unsigned int i = 0; i < triangulation.n_active_cells(); ++i)
-    ids.push_back((i * i + i / 3) % 7);
-  return ids;
-}
-
 /// Values of an array in polytopes.vtu.
 std::vector<double>
 array(const std::string &name)

@@ -6,11 +6,17 @@
 #include <deal.II/base/point.h>
 #include <deal.II/base/tensor.h>
 
+#include <deal.II/grid/tria.h>
+
 #include <cmath>
+#include <vector>
+
+// Functions and polytopes of tests of numerics.
 
 using dealii::Function;
 using dealii::Point;
 using dealii::Tensor;
+using dealii::Triangulation;
 
 /// Function whose component c is (c + 1) times a polynomial of total degree p.
 template <int dim>
@@ -49,5 +55,17 @@ private:
   }
   const unsigned int p;
 };
+
+/// Every third cell, in an order that scatters them, so that polytopes are
+/// disconnected.
+template <int dim>
+std::vector<unsigned int>
+scattered(const Triangulation<dim> &triangulation)
+{
+  std::vector<unsigned int> ids;
+  for (unsigned int i = 0; i < triangulation.n_active_cells(); ++i)
+    ids.push_back((i * i + i / 3) % 7);
+  return ids;
+}
 
 #endif

@@ -48,18 +48,6 @@ make_mesh(const std::string &kind, Triangulation<dim> &triangulation)
     }
 }
 
-/// Every third cell, in an order that scatters them, so that polytopes are
-/// disconnected.
-template <int dim>
-std::vector<unsigned int>
-scattered(const Triangulation<dim> &triangulation)
-{
-  std::vector<unsigned int> ids;
-  for (unsigned int i = 0; i < triangulation.n_active_cells(); ++i)
-    ids.push_back((i * i + i / 3) % 7);
-  return ids;
-}
-
 template <int dim>
 void
 polynomials(const std::string &kind)

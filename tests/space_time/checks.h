@@ -25,17 +25,8 @@ polynomial_error(const Tessella::AgglomerationHandler<dim> &handler,
     [problem](const Point<dim + 1> &x) { return problem.u(x); });
   Tessella::SpaceTimeForm<dim> form;
   problem.set(form, neumann);
-  typename Tessella::SpaceTimeStepping<dim>::AdditionalData data;
-  data.space             = space;
-  data.assembler.backend = Tessella::Backend::host;
-  Tessella::SpaceTimeStepping<dim> stepping(handler,
-                                            form,
-                                            solve_directly,
-                                            data);
-  Vector<double>                   value(handler.n_dofs());
-  exact.set_time(0.2);
-  Tessella::VectorTools::project(handler, exact, value);
-  stepping.initialize(0.2, value);
+  HostStepping<dim> stepping(handler, form, space);
+  stepping.start(0.2, exact);
   Tessella::SpaceTimeErrors<dim> errors;
   for (unsigned int n = 0; n < 3; ++n)
     {
@@ -66,16 +57,7 @@ reproduce_polynomials(const std::vector<std::string>  &meshes,
            {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
         for (const unsigned int p : degrees)
           {
-            // degree 0 stands for degrees 1 and 2 in turn
-            hp::FECollection<dim> elements;
-            elements.push_back(
-              Tessella::FE_BoundingBoxLegendre<dim>(p == 0 ? 1 : p));
-            elements.push_back(
-              Tessella::FE_BoundingBoxLegendre<dim>(p == 0 ? 2 : p));
-            std::vector<unsigned int> indices(handler.n_polytopes());
-            for (unsigned int k = 0; k < indices.size(); ++k)
-              indices[k] = k % 2;
-            handler.distribute_dofs(elements, indices);
+            distribute_degree(handler, p);
             check_below(
               mesh + ", " +
                 (space == PolynomialSpaceType::prismatic ? "PQ" : "P") +
@@ -121,13 +103,7 @@ compare_slabs(const unsigned int degree)
       const auto run = [&](const PolynomialSpaceType        space,
                            const unsigned int               n_steps,
                            const std::vector<unsigned int> &intervals) {
-        typename Tessella::SpaceTimeStepping<dim>::AdditionalData data;
-        data.space             = space;
-        data.assembler.backend = Tessella::Backend::host;
-        Tessella::SpaceTimeStepping<dim> stepping(handler,
-                                                  form,
-                                                  solve_directly,
-                                                  data);
+        HostStepping<dim> stepping(handler, form, space);
         stepping.initialize(0., value);
         for (unsigned int n = 0; n < n_steps; ++n)
           stepping.step(0.4 / n_steps, intervals);
@@ -261,24 +237,20 @@ check_cell_values()
       Tessella::BoundaryCondition<dim + 1> condition;
       condition.value = make<dim + 1>(u);
       form.set_default_boundary_condition(condition);
-      unsigned int                                              n_matrices = 0;
-      typename Tessella::SpaceTimeStepping<dim>::AdditionalData data;
-      data.assembler.backend = Tessella::Backend::host;
-      Tessella::SpaceTimeStepping<dim> stepping(
+      unsigned int      n_matrices = 0;
+      HostStepping<dim> stepping(
         handler,
         form,
+        PolynomialSpaceType::prismatic,
         [&](const TrilinosWrappers::SparseMatrix &matrix,
             TrilinosWrappers::MPI::Vector        &solution,
             const TrilinosWrappers::MPI::Vector  &rhs,
             const bool                            changed) {
           n_matrices += changed ? 1 : 0;
           solve_directly(matrix, solution, rhs, changed);
-        },
-        data);
-      AtTime<dim>    exact(u);
-      Vector<double> value(handler.n_dofs());
-      Tessella::VectorTools::project(handler, exact, value);
-      stepping.initialize(0., value);
+        });
+      AtTime<dim> exact(u);
+      stepping.start(0., exact);
       Tessella::SpaceTimeErrors<dim> errors;
       for (unsigned int n = 0; n < 3; ++n)
         {
@@ -342,17 +314,8 @@ converge(const PolynomialSpaceType        space,
       Tessella::AgglomerationHandler<dim> handler(triangulation);
       handler.agglomerate(blocks<dim>(2 * n));
       handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
-      typename Tessella::SpaceTimeStepping<dim>::AdditionalData data;
-      data.space             = space;
-      data.assembler.backend = Tessella::Backend::host;
-      Tessella::SpaceTimeStepping<dim> stepping(handler,
-                                                form,
-                                                solve_directly,
-                                                data);
-      Vector<double>                   value(handler.n_dofs());
-      exact.set_time(0.);
-      Tessella::VectorTools::project(handler, exact, value);
-      stepping.initialize(0., value);
+      HostStepping<dim> stepping(handler, form, space);
+      stepping.start(0., exact);
       std::vector<unsigned int> intervals(handler.n_polytopes(), 1);
       for (unsigned int k = 0; local && k < intervals.size(); ++k)
         if (handler.bounding_box(k).center()[0] < 0.5)

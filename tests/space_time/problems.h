@@ -217,6 +217,59 @@ solve_directly(const TrilinosWrappers::SparseMatrix &matrix,
                rhs);
 }
 
+/// Time stepping on the host.
+template <int dim>
+class HostStepping : public Tessella::SpaceTimeStepping<dim>
+{
+public:
+  using Base = Tessella::SpaceTimeStepping<dim>;
+
+  HostStepping(const Tessella::AgglomerationHandler<dim> &handler,
+               Tessella::SpaceTimeForm<dim>              &form,
+               const PolynomialSpaceType                  space,
+               const typename Base::Solver &solve = solve_directly)
+    : Base(handler, form, solve, on_host(space))
+    , handler(handler)
+  {}
+
+  /// Begins with the projection of a function, on one process.
+  void
+  start(const double time, AtTime<dim> &exact)
+  {
+    Vector<double> value(handler.n_dofs());
+    exact.set_time(time);
+    Tessella::VectorTools::project(handler, exact, value);
+    this->initialize(time, value);
+  }
+
+private:
+  static typename Base::AdditionalData
+  on_host(const PolynomialSpaceType space)
+  {
+    typename Base::AdditionalData data;
+    data.space             = space;
+    data.assembler.backend = Tessella::Backend::host;
+    return data;
+  }
+
+  const Tessella::AgglomerationHandler<dim> &handler;
+};
+
+/// Degree p, or degrees 1 and 2 in turn for p = 0.
+template <int dim>
+void
+distribute_degree(Tessella::AgglomerationHandler<dim> &handler,
+                  const unsigned int                   p)
+{
+  hp::FECollection<dim> elements;
+  elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p == 0 ? 1 : p));
+  elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p == 0 ? 2 : p));
+  std::vector<unsigned int> indices(handler.n_polytopes());
+  for (unsigned int k = 0; k < indices.size(); ++k)
+    indices[k] = k % 2;
+  handler.distribute_dofs(elements, indices);
+}
+
 /// Problem with tensor-valued diffusion, advection and reaction that vary in
 /// space and time. Its solution is s^p (1 + t)^p, or (s + 0.7 t)^p if @p
 /// total_degree, with s = 1 + x - y/2 + z/4.

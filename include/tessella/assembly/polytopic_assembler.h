@@ -92,10 +92,13 @@ namespace Tessella
    * the last bit for any number of processes. Every process reports its own
    * times. An error on one process is thrown on all; with Backend::automatic
    * the device is used if all processes have one. Only the classes of
-   * TrilinosWrappers, block matrices and their vectors are supported.
+   * TrilinosWrappers and PETScWrappers, block matrices and their vectors are
+   * supported.
    *
    * <b>Matrices and vectors</b>, where Number is double or float:
    * - TrilinosWrappers::SparseMatrix with TrilinosWrappers::MPI::Vector;
+   * - PETScWrappers::MPI::SparseMatrix with PETScWrappers::MPI::Vector, if
+   *   PETSc computes with double;
    * - SparseMatrix<Number> with Vector<Number>, in a program of one process;
    * - HostBlockMatrix<Number>, for multigrid, with Vector<Number> in a program
    *   of one process, HostVector<Number>,
