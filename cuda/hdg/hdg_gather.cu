@@ -141,20 +141,20 @@ namespace Tessella
 
       template <int dim>
       void
-      HDGGather<dim>::prepare(const HDGPlan<dim>  &plan,
-                              const BlockSparsity &sparsity,
-                              const HDGData<dim>  &data,
-                              DeviceCopies        &copies)
+      HDGGather<dim>::prepare(const HDGPlan<dim> &plan,
+                              const HDGData<dim> &data,
+                              DeviceCopies       &copies)
       {
-        Arguments          &G         = arguments;
-        const HDGNumbering &numbering = plan.numbering;
-        const BlockRows     rows      = list_block_rows(plan.mesh, numbering);
-        G.polytope_interface_offset   = data.D.polytope_interface_offset;
-        G.polytope_interface          = data.D.polytope_interface;
-        G.interface_polytope          = data.D.interface_polytope;
-        G.entry_row                   = data.entry_row;
-        G.trace_offset                = data.trace_offset;
-        G.square_offset               = data.square_offset;
+        Arguments           &G         = arguments;
+        const HDGNumbering  &numbering = plan.numbering;
+        const BlockSparsity &sparsity  = numbering.sparsity;
+        const BlockRows      rows      = list_block_rows(plan.mesh, numbering);
+        G.polytope_interface_offset    = data.D.polytope_interface_offset;
+        G.polytope_interface           = data.D.polytope_interface;
+        G.interface_polytope           = data.D.interface_polytope;
+        G.entry_row                    = data.entry_row;
+        G.trace_offset                 = data.trace_offset;
+        G.square_offset                = data.square_offset;
         G.block_of_interface = copies.upload(numbering.block_of_interface);
         G.interface_of_block = copies.upload(numbering.interface_of_block);
         G.dof_offset         = copies.upload(numbering.dof_offset);

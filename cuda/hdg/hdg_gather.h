@@ -40,10 +40,9 @@ namespace Tessella
         /// Copies the structure of the matrix to the device. @p data: arrays of
         /// the mesh and of entries.
         void
-        prepare(const HDGPlan<dim>  &plan,
-                const BlockSparsity &sparsity,
-                const HDGData<dim>  &data,
-                DeviceCopies        &copies);
+        prepare(const HDGPlan<dim> &plan,
+                const HDGData<dim> &data,
+                DeviceCopies       &copies);
 
         /// Starts the kernel for the tile that @p data describes.
         void

@@ -149,6 +149,10 @@ namespace Tessella
                 plan.entry_projected[e] =
                   suitable[i] && (plan.numbering.fixed[i] ||
                                   mesh.neighbor(code) != invalid_index);
+                if (mesh.neighbor(code) == invalid_index &&
+                    (plan.boundary_polytopes.empty() ||
+                     plan.boundary_polytopes.back() != k))
+                  plan.boundary_polytopes.push_back(k);
                 (plan.entry_projected[e] ? plan.projected_entries
                                          : plan.other_entries)
                   .push_back(e);
@@ -498,21 +502,9 @@ namespace Tessella
 
 
       template <int dim>
-      HDGPlan<dim>::HDGPlan(const PolytopicMesh<dim>        &mesh,
-                            const PolytopicDoFs             &dofs,
-                            const TraceSpace<dim>           &trace,
-                            const HDGNumbering              &numbering,
-                            const RuleTables                &rules,
-                            const std::vector<unsigned int> &mass_degree,
-                            const Parallel                  &parallel)
-        : mesh(mesh)
-        , dofs(dofs)
-        , trace(trace)
-        , numbering(numbering)
-        , rules(rules)
-        , parallel(parallel)
+      HDGPlan<dim>::HDGPlan(const HDGInput<dim> &input)
+        : HDGInput<dim>(input)
       {
-        std::copy(mass_degree.begin(), mass_degree.end(), this->mass_degree);
         const Planner<dim> planner(*this);
       }
 
@@ -531,9 +523,10 @@ namespace Tessella
         max_point_groups       = size(HDGSize::volume_point_groups);
         max_facet_point_groups = size(HDGSize::facet_point_groups);
         shared_patches         = size(HDGSize::shared_patches) > 0;
-        n_face_functions =
-          Legendre::n_functions(dim - 1, max_degree, trace.tensor_product);
-        simplices = size(HDGSize::others) == 0 &&
+        n_face_functions       = Legendre::n_functions(dim - 1,
+                                                 max_degree,
+                                                 this->trace.tensor_product);
+        simplices              = size(HDGSize::others) == 0 &&
                     max_degree + size(HDGSize::ten_less_degree) == 10;
       }
 

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "../forms/host_coefficients.h"
 #include "tensor.h"
 
 namespace Tessella
@@ -22,16 +23,6 @@ namespace Tessella
   {
     namespace
     {
-      template <int dim>
-      std::string
-      to_string(const double *const *x, const unsigned int q)
-      {
-        std::string text;
-        for (unsigned int d = 0; d < dim; ++d)
-          text += (d > 0 ? ", " : "") + std::to_string(x[d][q]);
-        return text;
-      }
-
       // Text such as "polytope 3 (box (0, 0) to (1, 1))".
       template <int dim>
       std::string
@@ -150,41 +141,34 @@ namespace Tessella
                         const unsigned int        k)
     {
       const std::string name = describe_polytope(mesh, k);
+      std::string       text;
       switch (failure)
         {
           case Device::HDGFailure::diffusion:
-            AssertThrow(
-              false,
-              ExcMessage(
-                "The diffusion varies by more than rounding allows for within " +
-                name + ": use polytopes that follow its jumps."));
+            text =
+              "The diffusion varies by more than rounding allows for within " +
+              name + ": use polytopes that follow its jumps.";
             break;
           case Device::HDGFailure::schur_complement:
-            AssertThrow(
-              false,
-              ExcMessage(
-                "The local problem on " + name +
-                " is singular up to rounding: the stabilisation tau is too small"
-                " there, or the reaction is negative. Give a larger tau."));
+            text =
+              "The local problem on " + name +
+              " is singular up to rounding: the stabilisation tau is too small"
+              " there, or the reaction is negative. Give a larger tau.";
             break;
           case Device::HDGFailure::no_stabilisation:
-            AssertThrow(
-              false,
-              ExcMessage(
-                "The local problem on " + name +
-                " is singular: the stabilisation tau is zero on its whole "
-                "boundary and there is no reaction. Give a positive tau."));
+            text = "The local problem on " + name +
+                   " is singular: the stabilisation tau is zero on its whole "
+                   "boundary and there is no reaction. Give a positive tau.";
             break;
           default:
-            AssertThrow(
-              false,
-              ExcMessage(
-                "The basis functions of degree " +
-                std::to_string(dofs.degree[k]) + " are linearly dependent on " +
-                name +
-                ": it has no volume, or is too thin within its bounding box. Use "
-                "a lower degree or another agglomeration."));
+            text =
+              "The basis functions of degree " +
+              std::to_string(dofs.degree[k]) + " are linearly dependent on " +
+              name +
+              ": it has no volume, or is too thin within its bounding box. Use "
+              "a lower degree or another agglomeration.";
         }
+      AssertThrow(false, ExcMessage(text));
       std::abort(); // not reached
     }
 

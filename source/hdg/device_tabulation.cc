@@ -65,12 +65,12 @@ namespace Tessella
 
 
     template <int dim>
-    DeviceTabulation<dim>::DeviceTabulation(const LocalProblem<dim> &problem,
-                                            const DevicePoints      &points)
+    DeviceTabulation<dim>::DeviceTabulation(const LocalProblem<dim>    &problem,
+                                            const Device::HDGPlan<dim> &plan)
       : problem(problem)
       , mesh(problem.mesh)
       , dofs(problem.dofs)
-      , points(points)
+      , plan(plan)
     {}
 
 
@@ -196,11 +196,10 @@ namespace Tessella
       InterfaceQuadrature<dim>                quadrature;
       unsigned int                            facet = invalid_index;
       double                                 *g = nullptr, *alpha = nullptr;
-      for (unsigned int i = points.group_begin[k];
-           i < points.group_begin[k + 1];
+      for (unsigned int i = plan.facet_begin[k]; i < plan.facet_begin[k + 1];
            ++i)
         {
-          const Device::HDGFacetPointGroup &group = points.groups[i];
+          const Device::HDGFacetPointGroup &group = plan.facet_point_groups[i];
           // Bit 2 is set on Dirichlet boundaries.
           if (group.boundary == invalid_index ||
               (!dirichlet && (group.code & 4u) != 0))
@@ -240,14 +239,14 @@ namespace Tessella
     std::vector<double>
     DeviceTabulation<dim>::boundary() const
     {
-      const std::size_t   n_points = 4ull * points.n_boundary_groups;
+      const std::size_t   n_points = 4ull * plan.n_boundary_point_groups;
       std::vector<double> table(2 * n_points, 0.);
-      for_ranges(points.boundary_polytopes.size(),
+      for_ranges(plan.boundary_polytopes.size(),
                  16,
                  [&](const std::size_t begin, const std::size_t end) {
                    for (std::size_t l = begin; l < end; ++l)
                      for_boundary_groups(
-                       points.boundary_polytopes[l],
+                       plan.boundary_polytopes[l],
                        true,
                        [&](const Device::HDGFacetPointGroup &group,
                            const InterfaceQuadrature<dim>   &quadrature,
@@ -302,7 +301,7 @@ namespace Tessella
       for_ranges(
         last - first, 16, [&](const std::size_t begin, const std::size_t end) {
           const auto subcell_points = [&](const unsigned int k) {
-            return points.subcell_points[mesh.subcell_offset[k]];
+            return plan.subcell_q[mesh.subcell_offset[k]];
           };
           Buffers buffers;
           for (unsigned int k = first + begin; k < first + end; ++k)
@@ -318,8 +317,8 @@ namespace Tessella
               if (form.facet_table)
                 tabulate_facets(k,
                                 facets +
-                                  4 * std::size_t(points.group_begin[k] -
-                                                  points.group_begin[first]),
+                                  4 * std::size_t(plan.facet_begin[k] -
+                                                  plan.facet_begin[first]),
                                 buffers);
             }
         });
@@ -381,11 +380,10 @@ namespace Tessella
       InterfaceQuadrature<dim> &quadrature = buffers.facet_quadrature;
       std::vector<double>      &values     = buffers.values;
       unsigned int              facet = invalid_index, row = invalid_index;
-      for (unsigned int i = points.group_begin[k];
-           i < points.group_begin[k + 1];
+      for (unsigned int i = plan.facet_begin[k]; i < plan.facet_begin[k + 1];
            ++i, facets += 4)
         {
-          const Device::HDGFacetPointGroup &group = points.groups[i];
+          const Device::HDGFacetPointGroup &group = plan.facet_point_groups[i];
           if (group.facet != facet || group.row != row)
             {
               facet = group.facet;

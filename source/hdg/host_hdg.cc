@@ -29,14 +29,8 @@ namespace Tessella
       {
       public:
         explicit HostHDG(TraceSystem<dim> &system)
-          : system(system)
+          : HDGBackend<dim>(system, Backend::host)
         {}
-
-        Backend
-        type() const override
-        {
-          return Backend::host;
-        }
 
         void
         clear() override
@@ -70,6 +64,8 @@ namespace Tessella
         }
 
       private:
+        using HDGBackend<dim>::system;
+
         /// Runs function(solver, k) for all own polytopes k on all threads.
         /// Returns the number of operations.
         template <typename Function>
@@ -136,20 +132,20 @@ namespace Tessella
           kept.resize(kept_offset[n]);
         }
 
-        /// Stores the rows and columns of K that belong to DoFs. Dirichlet
-        /// values move to the right-hand side.
+        /// Stores what belongs to DoFs. Dirichlet values move to the right-hand
+        /// side.
         void
         store(const LocalSolver<dim> &solver, LocalBlocks &blocks)
         {
           const PolytopicMesh<dim> &mesh = system.mesh();
           const unsigned int        k    = solver.polytope;
+          system.store_matrix(k, solver.K.data(), solver.n_traces + 1, blocks);
           std::vector<unsigned int> columns;
           system.numbering.free_columns(k, columns);
           const auto         sides     = interface_sides(mesh, k);
-          const unsigned int n_entries = sides.size(), n_free = columns.back(),
-                             width = solver.n_traces + 1;
-          double *const matrix = blocks.matrix.data() + blocks.matrix_offset[k];
-          double *const rhs    = blocks.rhs.data() + blocks.rhs_offset[k];
+          const unsigned int n_entries = sides.size(),
+                             width     = solver.n_traces + 1;
+          double *const rhs = blocks.rhs.data() + blocks.rhs_offset[k];
           double *const integral =
             blocks.integral.data() + blocks.rhs_offset[k];
           const auto is_free = [&](const unsigned int e) {
@@ -164,12 +160,7 @@ namespace Tessella
                   const double *const K  = &solver.K[std::size_t(m) * width];
                   double value = solver.boundary_rhs[m] - K[solver.n_traces];
                   for (unsigned int f = 0; f < n_entries; ++f)
-                    if (is_free(f))
-                      std::copy(K + solver.column[f],
-                                K + solver.column[f + 1],
-                                matrix + std::size_t(row) * n_free +
-                                  columns[f]);
-                    else
+                    if (!is_free(f))
                       for (unsigned int j = solver.column[f];
                            j < solver.column[f + 1];
                            ++j)
@@ -299,7 +290,6 @@ namespace Tessella
             }
         }
 
-        TraceSystem<dim> &system;
         /// u, then the components of q, for each polytope and each of its trace
         /// functions, then for f.
         std::vector<std::uint64_t> kept_offset;
