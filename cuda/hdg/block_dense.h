@@ -268,15 +268,17 @@ namespace Tessella
             if (k + b == n_rows)
               break;
             // A warp reads all of its rows before it writes them.
-            unsigned int  counter = 0;
-            double *const panel   = S + (k + b) * ld + k;
+            unsigned int  counter  = 0;
+            double *const panel    = S + (k + b) * ld + k;
+            const auto    in_panel = [&](const unsigned int i,
+                                      const unsigned int l) {
+              return panel[i * ld + l];
+            };
             block_product<1>(
               n_rows - k - b,
               b,
-              (b + 3) / 4 * 4,
-              [&](const unsigned int i, const unsigned int l) {
-                return panel[i * ld + l];
-              },
+              padded(b),
+              in_panel,
               [&](const unsigned int j, const unsigned int l) {
                 return D[j * 8 + l];
               },
@@ -301,12 +303,8 @@ namespace Tessella
               n_rows - k - b,
               n - k - b,
               8,
-              [&](const unsigned int i, const unsigned int l) {
-                return panel[i * ld + l];
-              },
-              [&](const unsigned int j, const unsigned int l) {
-                return panel[j * ld + l];
-              },
+              in_panel,
+              in_panel,
               [&](const unsigned int i, const unsigned int j, const double v) {
                 if (i >= next)
                   rest[i * ld + j] -= v;
@@ -339,13 +337,14 @@ namespace Tessella
             const unsigned int  k = 8 * p, b = min(8u, n - k);
             const double *const D       = inverse + 8 * k;
             unsigned int        counter = 0;
+            const auto x = [&](const unsigned int i, const unsigned int l) {
+              return X[i * ldx + k + l];
+            };
             block_product<1>(
               n_rows,
               b,
-              (b + 3) / 4 * 4,
-              [&](const unsigned int i, const unsigned int l) {
-                return X[i * ldx + k + l];
-              },
+              padded(b),
+              x,
               [&](const unsigned int j, const unsigned int l) {
                 return D[l * 8 + j];
               },
@@ -359,10 +358,8 @@ namespace Tessella
             block_product<2>(
               n_rows,
               k,
-              (b + 3) / 4 * 4,
-              [&](const unsigned int i, const unsigned int l) {
-                return X[i * ldx + k + l];
-              },
+              padded(b),
+              x,
               [&](const unsigned int j, const unsigned int l) {
                 return l < b ? L[(k + l) * ld + j] : 0.;
               },

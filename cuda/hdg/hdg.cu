@@ -287,8 +287,8 @@ namespace Tessella
             is_kept   = false;
             with_kept = keep;
             prepare(problem);
-            local_problems.keep_state(keep && P.in_parts());
-            const bool keep_solvers = keep && !P.in_parts();
+            local_problems.state_is_kept = keep && P.in_parts();
+            const bool keep_solvers      = keep && !P.in_parts();
             if (!keep_solvers)
               solvers.release();
             const std::size_t most      = limit(keep, false),
@@ -409,9 +409,9 @@ namespace Tessella
           recompute(const HDGProblem<dim> &problem, const Use &use)
           {
             prepare(problem);
-            local_problems.keep_state(false);
-            P.solvers              = nullptr;
-            const std::size_t most = limit(false, true);
+            local_problems.state_is_kept = false;
+            P.solvers                    = nullptr;
+            const std::size_t most       = limit(false, true);
             check_mesh(most);
             const HDGTimes times =
               for_tiles(problem, true, most - fixed_bytes(), use);

@@ -154,7 +154,6 @@ namespace Tessella
         degree,
         ten_less_degree, ///< 10 - the smallest degree
         volume_point_groups,
-        facet_point_groups,
         others,         ///< 1 unless every polytope is one simplex
         shared_patches, ///< 1 if trace functions extend over several facets
         number

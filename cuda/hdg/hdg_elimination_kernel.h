@@ -122,11 +122,7 @@ namespace Tessella
             const unsigned int status = P.status[k];
             if (status & hdg_failed)
               continue;
-            const Block        whole(P,
-                              P.state_layout,
-                              P.state + std::size_t(k - P.first) *
-                                          P.state_layout.inverse,
-                              k);
+            const Block        whole = state_of(P, k);
             const unsigned int n = whole.n, size = dim * n * L.mass_stride;
             __syncthreads();
             copy_pairs(

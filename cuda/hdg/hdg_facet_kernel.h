@@ -113,6 +113,54 @@ namespace Tessella
           return result;
         }
 
+        /// Sets the sums of a warp to zero.
+        template <int M, int N>
+        __device__ static void
+        zero(double (&sums)[M][N][2])
+        {
+#pragma unroll
+          for (int h = 0; h < M; ++h)
+#pragma unroll
+            for (int u = 0; u < N; ++u)
+              sums[h][u][0] = sums[h][u][1] = 0.;
+        }
+
+        /// Initialises the vectors of a patch whose @p n functions begin at @p
+        /// row.
+        __device__ void
+        begin_vectors(const unsigned int code,
+                      const unsigned int row,
+                      const unsigned int n) const
+        {
+          for (unsigned int i = lane; i < n; i += 32)
+            {
+              to.trace_vector(3)[row + i] = code & 4u ? 0. : 1. + row;
+              if (!(code & 2u))
+                to.trace_vector(1)[row + i] = 0.;
+            }
+        }
+
+        /// Adds the sums of four lanes each, of functions 8 h + g, to @p n
+        /// values, or replaces these.
+        template <int T>
+        __device__ void
+        put_vector(const double (&sums)[T],
+                   double            *values,
+                   const unsigned int n,
+                   const bool         replace) const
+        {
+#pragma unroll
+          for (int h = 0; h < T; ++h)
+            {
+              double v = sums[h];
+              v += __shfl_xor_sync(~0u, v, 1);
+              v += __shfl_xor_sync(~0u, v, 2);
+              const unsigned int i = 8 * h + g;
+              if (t == 0 && i < n)
+                values[i] = replace ? v : values[i] + v;
+            }
+        }
+
         /// E if there are no points.
         __device__ void
         clear(double *partial) const
@@ -217,11 +265,7 @@ namespace Tessella
                 const Coefficient &coefficient,
                 const Rows        &rows) const
         {
-#pragma unroll
-          for (int h = 0; h < T; ++h)
-#pragma unroll
-            for (int u = 0; u < U; ++u)
-              values[h][u][0] = values[h][u][1] = 0.;
+          Entry::zero(values);
           const double *const tables = base + P.layout.tables + g;
 #pragma unroll 1
           for (unsigned int j0 = 0; j0 < n_values; j0 += 4)
@@ -284,11 +328,7 @@ namespace Tessella
             const bool    more,
             const Wanted &wanted) const
         {
-#pragma unroll
-          for (int h = 0; h < T; ++h)
-#pragma unroll
-            for (int u = 0; u < T; ++u)
-              sums[h][u][0] = sums[h][u][1] = 0.;
+          Entry::zero(sums);
 #pragma unroll
           for (int u = 0; u < U; ++u)
             if (u < U / 2 || more)
@@ -519,12 +559,8 @@ namespace Tessella
           if (boundary)
             integrate_functions(
               psi, weight(5), to.trace_vector(1) + row, n_psi, more, replace);
-          if (replace && lane < n_psi)
-            {
-              to.trace_vector(3)[row + lane] = fixed ? 0. : 1. + row;
-              if (!boundary)
-                to.trace_vector(1)[row + lane] = 0.;
-            }
+          if (replace)
+            Entry::begin_vectors(point_group.code, row, n_psi);
         }
 
         __device__ void
@@ -547,16 +583,7 @@ namespace Tessella
                   result[h] +=
                     psi[h][u][0] * factor.x + psi[h][u][1] * factor.y;
               }
-#pragma unroll
-          for (int h = 0; h < T; ++h)
-            {
-              double v = result[h];
-              v += __shfl_xor_sync(~0u, v, 1);
-              v += __shfl_xor_sync(~0u, v, 2);
-              const unsigned int i = 8 * h + g;
-              if (t == 0 && i < n_psi)
-                to[i] = replace ? v : to[i] + v;
-            }
+          Entry::put_vector(result, to, n_psi, replace);
         }
 
         /// Integrates over all facets of the entry. @p partial: destination of
@@ -990,12 +1017,7 @@ namespace Tessella
               double *const        integral = to.trace_vector(0) + row,
                             *const data     = to.trace_vector(1) + row;
               if (replace)
-                for (unsigned int i = lane; i < n_psi; i += 32)
-                  {
-                    to.trace_vector(3)[row + i] = fixed ? 0. : 1. + row;
-                    if (!boundary)
-                      data[i] = 0.;
-                  }
+                Entry::begin_vectors(point_group.code, row, n_psi);
               // On the boundary there are twice as many rows: functions, then
               // functions times data.
               Whole::sum_rows(

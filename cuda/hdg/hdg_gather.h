@@ -48,19 +48,7 @@ namespace Tessella
         void
         launch(const HDGData<dim> &data, double *values, double *rhs) const;
 
-        const unsigned int *
-        block_of_interface() const
-        {
-          return arguments.block_of_interface;
-        }
-
-        const std::uint64_t *
-        dof_offset() const
-        {
-          return arguments.dof_offset;
-        }
-
-      private:
+        /// Set by prepare(), except for those that depend on a tile.
         Arguments arguments = {};
       };
     } // namespace Device

@@ -196,8 +196,6 @@ namespace Tessella
             plan.max_degree = std::max(plan.max_degree, dofs.degree[k]);
             plan.max_point_groups =
               std::max({plan.max_point_groups, volume, mass});
-            plan.max_facet_point_groups =
-              std::max(plan.max_facet_point_groups, point_groups);
           }
 
           // True if all sub-cells and facets are simplices, each polytope is
@@ -228,7 +226,6 @@ namespace Tessella
                           plan.max_degree,
                           10 - smallest,
                           plan.max_point_groups,
-                          plan.max_facet_point_groups,
                           simplices ? 0u : 1u,
                           plan.shared_patches ? 1u : 0u};
           }
@@ -517,16 +514,15 @@ namespace Tessella
         const auto size = [&of_all](const HDGSize what) {
           return of_all[static_cast<std::size_t>(what)];
         };
-        max_traces             = size(HDGSize::traces);
-        max_basis              = size(HDGSize::basis);
-        max_degree             = size(HDGSize::degree);
-        max_point_groups       = size(HDGSize::volume_point_groups);
-        max_facet_point_groups = size(HDGSize::facet_point_groups);
-        shared_patches         = size(HDGSize::shared_patches) > 0;
-        n_face_functions       = Legendre::n_functions(dim - 1,
+        max_traces       = size(HDGSize::traces);
+        max_basis        = size(HDGSize::basis);
+        max_degree       = size(HDGSize::degree);
+        max_point_groups = size(HDGSize::volume_point_groups);
+        shared_patches   = size(HDGSize::shared_patches) > 0;
+        n_face_functions = Legendre::n_functions(dim - 1,
                                                  max_degree,
                                                  this->trace.tensor_product);
-        simplices              = size(HDGSize::others) == 0 &&
+        simplices        = size(HDGSize::others) == 0 &&
                     max_degree + size(HDGSize::ten_less_degree) == 10;
       }
 

@@ -33,13 +33,6 @@ namespace Tessella
                  subcell_q[mesh.subcell_offset[begin]];
         }
 
-        std::size_t
-        n_facet_point_groups(const unsigned int begin,
-                             const unsigned int end) const
-        {
-          return facet_begin[end] - facet_begin[begin];
-        }
-
         /// First entry of polytope k in polytope_interface.
         unsigned int
         first_entry(const unsigned int k) const
@@ -68,8 +61,7 @@ namespace Tessella
         /// Polytopes at the boundary.
         std::vector<unsigned int> boundary_polytopes;
         unsigned int n_boundary_point_groups = 0, max_traces = 0, max_basis = 0,
-                     max_degree = 0, max_point_groups = 0,
-                     max_facet_point_groups = 0;
+                     max_degree = 0, max_point_groups = 0;
         /// True if each polytope is one simplex, and all have the same degree.
         bool simplices = false;
         /// True if a patch has functions on several facets.

@@ -40,13 +40,12 @@ namespace Tessella
                                        : length <= 64 ? 64
                                        : length < 256 ? 128
                                                       : 256;
-        kernel<<<data.last - data.first, n_threads, shared>>>(
-          data,
-          gather.block_of_interface(),
-          gather.dof_offset(),
-          trace,
-          solution,
-          flux);
+        const HDGVectors   vectors{gather.arguments.block_of_interface,
+                                 gather.arguments.dof_offset,
+                                 trace,
+                                 solution,
+                                 flux};
+        kernel<<<data.last - data.first, n_threads, shared>>>(data, vectors);
         check(cudaGetLastError(), "the solution from traces");
       }
 

@@ -101,34 +101,38 @@ namespace Tessella
     void
     invert_diffusion(const bool           tensor,
                      const double *const *x,
-                     const unsigned int   q,
+                     const unsigned int   n_points,
                      const double *const *a,
-                     double              *result)
+                     double *const       *result)
     {
-      if (!tensor)
-        {
-          AssertThrow(a[0][q] > 0.,
-                      ExcMessage(
-                        "The diffusion coefficient is not positive at the "
-                        "point (" +
-                        to_string<dim>(x, q) +
-                        "); a hybridizable method needs the inverse. Use"
-                        " interior penalty for equations that degenerate."));
-          result[0] = 1. / a[0][q];
-          return;
-        }
-      double value[dim][dim], inverse[dim][dim];
-      for (unsigned int d = 0; d < dim * dim; ++d)
-        value[d / dim][d % dim] = a[d][q];
-      AssertThrow(invert_tensor<dim>(value, inverse),
-                  ExcMessage("The diffusion tensor is not symmetric and "
-                             "positive definite at the point (" +
-                             to_string<dim>(x, q) +
-                             "); a hybridizable method needs the inverse. Use"
-                             " interior penalty for equations that "
-                             "degenerate."));
-      for (unsigned int d = 0; d < dim * dim; ++d)
-        result[d] = inverse[d / dim][d % dim];
+      for (unsigned int q = 0; q < n_points; ++q)
+        if (!tensor)
+          {
+            AssertThrow(a[0][q] > 0.,
+                        ExcMessage(
+                          "The diffusion coefficient is not positive at the "
+                          "point (" +
+                          to_string<dim>(x, q) +
+                          "); a hybridizable method needs the inverse. Use"
+                          " interior penalty for equations that degenerate."));
+            result[0][q] = 1. / a[0][q];
+          }
+        else
+          {
+            double value[dim][dim], inverse[dim][dim];
+            for (unsigned int d = 0; d < dim * dim; ++d)
+              value[d / dim][d % dim] = a[d][q];
+            AssertThrow(invert_tensor<dim>(value, inverse),
+                        ExcMessage(
+                          "The diffusion tensor is not symmetric and "
+                          "positive definite at the point (" +
+                          to_string<dim>(x, q) +
+                          "); a hybridizable method needs the inverse. Use"
+                          " interior penalty for equations that "
+                          "degenerate."));
+            for (unsigned int d = 0; d < dim * dim; ++d)
+              result[d][q] = inverse[d / dim][d % dim];
+          }
     }
 
 
@@ -189,7 +193,7 @@ namespace Tessella
                                       const double *const *,     \
                                       const unsigned int,        \
                                       const double *const *,     \
-                                      double *);                 \
+                                      double *const *);          \
   template void throw_local_failure(const Device::HDGFailure,    \
                                     const PolytopicMesh<dim> &,  \
                                     const PolytopicDoFs &,       \

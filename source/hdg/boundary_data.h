@@ -39,17 +39,18 @@ namespace Tessella
                   const double               *bn);
 
     /**
-     * Inverse of a at point @p q of the points x. @p a: the dim * dim entries
-     * of a if @p tensor, else its scalar value. Throws if a is not positive
-     * (tensor: not symmetric and positive definite).
+     * Inverse of a at @p n_points points x. @p a and @p inverse, which may be
+     * equal: arrays of the dim * dim entries if @p tensor, else of the scalar
+     * value. Throws if a is not positive (tensor: not symmetric and positive
+     * definite).
      */
     template <int dim>
     void
     invert_diffusion(const bool           tensor,
                      const double *const *x,
-                     const unsigned int   q,
+                     const unsigned int   n_points,
                      const double *const *a,
-                     double              *inverse);
+                     double *const       *inverse);
 
     /// Throws for a polytope whose local problem cannot be solved.
     template <int dim>

@@ -142,14 +142,13 @@ namespace Tessella
       problem.form.evaluate_volume(vertex, blocks);
       if (structure.constant || no_diffusion)
         {
-          double        inverse[dim * dim];
-          const double *entry[dim * dim];
+          double *entry[dim * dim], *inverse[dim * dim];
           for (unsigned int d = 0; d < dim * dim; ++d)
-            entry[d] = a + d;
-          invert_diffusion<dim>(form.tensor, vertex.x, 0, entry, inverse);
-          std::copy(inverse,
-                    inverse + (form.tensor ? dim * dim : 1),
-                    form.a_inverse);
+            {
+              entry[d]   = a + d;
+              inverse[d] = form.a_inverse + d;
+            }
+          invert_diffusion<dim>(form.tensor, vertex.x, 1, entry, inverse);
           form.a = a[0];
           std::copy(b, b + dim, form.b);
           form.c = c;
@@ -341,12 +340,11 @@ namespace Tessella
       const auto array = [&](const int t) {
         return t < 0 ? nullptr : volume + t * n_points + offset;
       };
-      const bool         varying = form.table_a >= 0;
-      const unsigned int n_a     = form.tensor ? dim * dim : 1;
-      VolumeBlocks<dim>  blocks  = {};
+      const bool        varying = form.table_a >= 0;
+      VolumeBlocks<dim> blocks  = {};
       if (varying)
         {
-          for (unsigned int d = 0; d < n_a; ++d)
+          for (unsigned int d = 0; d < (form.tensor ? dim * dim : 1); ++d)
             blocks.a[d] = array(form.table_a + d);
           if (form.advection)
             for (unsigned int d = 0; d < dim; ++d)
@@ -355,18 +353,9 @@ namespace Tessella
         }
       blocks.f = array(form.table_f);
       problem.form.evaluate_volume(batch, blocks);
-      if (!varying)
-        return;
-      const double *a[dim * dim];
-      for (unsigned int d = 0; d < n_a; ++d)
-        a[d] = array(form.table_a + d);
-      for (unsigned int q = 0; q < batch.n_points; ++q)
-        {
-          double inverse[dim * dim];
-          invert_diffusion<dim>(form.tensor, batch.x, q, a, inverse);
-          for (unsigned int d = 0; d < n_a; ++d)
-            array(form.table_a + d)[q] = inverse[d];
-        }
+      if (varying)
+        invert_diffusion<dim>(
+          form.tensor, batch.x, batch.n_points, blocks.a, blocks.a);
     }
 
 

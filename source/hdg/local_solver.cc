@@ -277,13 +277,7 @@ namespace Tessella
       problem.form.evaluate_volume(batch, blocks);
       if (structure.diffusion == DiffusionType::none)
         std::fill(a[0], a[0] + m, 0.);
-      for (unsigned int q = 0; q < m; ++q)
-        {
-          double inverse[dim * dim];
-          invert_diffusion<dim>(tensor, x, q, a, inverse);
-          for (unsigned int d = 0; d < (tensor ? dim * dim : 1); ++d)
-            inverse_a[d][q] = inverse[d];
-        }
+      invert_diffusion<dim>(tensor, x, m, a, inverse_a);
       if (blocks.c != nullptr)
         for (unsigned int q = 0; q < n_points; ++q)
           if (c[q] != 0.)

@@ -154,7 +154,7 @@ namespace Tessella
 
     template <int dim>
     void
-    LocalSolver<dim>::compute_flux(const unsigned int n_rows)
+    LocalSolver<dim>::recover(const unsigned int n_rows)
     {
       // q = L^-T (W' lambda - V' u)
       std::vector<double> &V = transposed;
@@ -172,14 +172,6 @@ namespace Tessella
       Dense::transpose(
         n_mass, n_mass, A_inverse.data(), n_mass, transposed.data(), n_mass);
       apply_mass_factor(n_rows, transposed, Wt, Q);
-    }
-
-
-
-    template <int dim>
-    void
-    LocalSolver<dim>::to_box(const unsigned int n_rows)
-    {
       local_basis.to_box(n_rows, U.data(), n_padded);
       local_basis.to_box(n_rows * dim, Q.data(), n_padded);
     }
@@ -214,10 +206,7 @@ namespace Tessella
       if (!advection)
         Dense::mirror(n_rows, K.data(), n_rows);
       if (recovery)
-        {
-          compute_flux(n_rows);
-          to_box(n_rows);
-        }
+        recover(n_rows);
     }
 
 
@@ -241,8 +230,7 @@ namespace Tessella
       for (unsigned int i = 0; i < n_basis; ++i)
         T[i] += load[i];
       factorise(1);
-      compute_flux(1);
-      to_box(1);
+      recover(1);
     }
 
 

@@ -44,20 +44,14 @@ namespace Tessella
                                 const TraceSpace<dim>           &new_trace,
                                 const std::vector<bool>         &fixed)
     {
+      *this                      = TraceNumbering();
       handler                    = &new_handler;
       mesh                       = &new_handler.polytopic_mesh();
       trace                      = &new_trace;
       const unsigned int n       = mesh->n_interfaces(),
                          n_owned = mesh->n_owned_polytopes();
       block_of_interface.assign(n, invalid_index);
-      interface_of_block.clear();
       dof_offset.assign(1, 0);
-      ghost_columns.clear();
-      partition.reset();
-      sends.clear();
-      receives.clear();
-      sent_interfaces.clear();
-      remote_columns.clear();
       for (unsigned int i = 0; i < n; ++i)
         if (!fixed[i] && trace->n_functions[i] > 0 &&
             mesh->interface_polytope[2 * std::size_t(i)] < n_owned)
@@ -304,7 +298,6 @@ namespace Tessella
     {
       const unsigned int n       = n_owned_blocks(),
                          n_owned = mesh->n_owned_polytopes();
-      sparsity                   = BlockSparsity();
       sparsity.block_offset.assign(n + 1, 0);
       sparsity.value_offset.assign(n + 1, 0);
       sparsity.row_width.assign(n, 0);
