@@ -303,10 +303,9 @@ namespace Tessella
 #pragma unroll
               for (int u = 0; u < U; ++u)
                 b[u] = values[j * ld_generators + 8 * u];
-              WarpProduct<T, U, U, double>::add(
-                psi, a, b, [&](const int h, const int) {
-                  return h < 2 || 8 * h < point_group.n_functions;
-                });
+              add_products(psi, a, b, [&](const int h, const int) {
+                return h < 2 || 8 * h < point_group.n_functions;
+              });
             }
         }
 
@@ -344,10 +343,9 @@ namespace Tessella
                       left[h]  = psi[h][u][s] * factor;
                       right[h] = s == 0 ? b[h].x : b[h].y;
                     }
-                  WarpProduct<T, T, T, double>::add(
-                    sums, left, right, [&](const int h, const int) {
-                      return h < 2 || 8 * h < n_psi;
-                    });
+                  add_products(sums, left, right, [&](const int h, const int) {
+                    return h < 2 || 8 * h < n_psi;
+                  });
                 }
             }
         }
@@ -409,10 +407,9 @@ namespace Tessella
 #pragma unroll
                       for (int h = 0; h < T; ++h)
                         a[h] = sums[h][u][s];
-                      WarpProduct<T, 1, 1, double>::add(
-                        c, a, b, [&](const int h, const int) {
-                          return h < 2 || 8 * h < n_psi;
-                        });
+                      add_products(c, a, b, [&](const int h, const int) {
+                        return h < 2 || 8 * h < n_psi;
+                      });
                     }
               const unsigned int at           = g * ld + j0 + 2 * t;
               const auto         row_is_there = [&](const int h) {
@@ -681,10 +678,7 @@ namespace Tessella
                         values[h] =
                           m < next && j < n ? whole.R()[m * ld + j] : 0.;
                       }
-                    WarpProduct<T, T, T, double>::add(sums,
-                                                      values,
-                                                      values,
-                                                      lower);
+                    add_products(sums, values, values, lower);
                   }
               }
             const double  factor  = 1. / P.form.tau;

@@ -115,7 +115,7 @@ namespace Tessella
 
         /// Sets the sums of a warp to zero.
         template <int M, int N>
-        __device__ static void
+        __device__ __forceinline__ static void
         zero(double (&sums)[M][N][2])
         {
 #pragma unroll
@@ -127,7 +127,7 @@ namespace Tessella
 
         /// Initialises the vectors of a patch whose @p n functions begin at @p
         /// row.
-        __device__ void
+        __device__ __forceinline__ void
         begin_vectors(const unsigned int code,
                       const unsigned int row,
                       const unsigned int n) const
@@ -143,7 +143,7 @@ namespace Tessella
         /// Adds the sums of four lanes each, of functions 8 h + g, to @p n
         /// values, or replaces these.
         template <int T>
-        __device__ void
+        __device__ __forceinline__ void
         put_vector(const double (&sums)[T],
                    double            *values,
                    const unsigned int n,
@@ -303,7 +303,7 @@ namespace Tessella
 #pragma unroll
                     for (int s = 0; s < 2; ++s)
                       c[h][u][s] = values[h][u0 + u][s];
-                WarpProduct<T, U / 2, U / 2, double>::add(c, a, b, wanted);
+                add_products(c, a, b, wanted);
 #pragma unroll
                 for (int h = 0; h < T; ++h)
 #pragma unroll
@@ -345,7 +345,7 @@ namespace Tessella
                         a[h] = left[h][u][s] * (s == 0 ? factor.x : factor.y);
                         b[h] = right[h][u][s];
                       }
-                    WarpProduct<T, T, T, double>::add(sums, a, b, wanted);
+                    add_products(sums, a, b, wanted);
                   }
               }
         }
@@ -805,8 +805,7 @@ namespace Tessella
 #pragma unroll
                       for (int u = 0; u < TN; ++u)
                         b[u] = values[j * ld + column[u]];
-                      WarpProduct<T, TN, TN, double>::add(
-                        c, a, b, [](const int, const int) { return true; });
+                      add_products(c, a, b);
                     }
                   __syncwarp();
 #pragma unroll
@@ -878,8 +877,7 @@ namespace Tessella
                         a[h] = row[h][q] * factor;
                         b[h] = column[h][q];
                       }
-                    WarpProduct<T, T, T, double>::add(
-                      c, a, b, [](const int, const int) { return true; });
+                    add_products(c, a, b);
                   }
 #pragma unroll
                 for (int h = 0; h < T; ++h)

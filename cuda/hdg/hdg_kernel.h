@@ -297,7 +297,7 @@ namespace Tessella
         bool                valid;
         double              x[dim], w;
 
-        __device__
+        __device__ __forceinline__
         HDGVolumePoint(const HDGData<dim>        &P,
                        const HDGVolumePointGroup &point_group,
                        const unsigned int         r,
@@ -1066,7 +1066,6 @@ namespace Tessella
           {
             const unsigned int lane = threadIdx.x & 31u, g = lane / 4,
                                t = lane % 4, n_tiles = (n + 7) / 8;
-            const auto all = [](const int, const int) { return true; };
             for (unsigned int tile = this_warp(); tile < dim * n_tiles;
                  tile += blockDim.x / 32)
               {
@@ -1086,19 +1085,18 @@ namespace Tessella
                                              in ? inverse[l * ld + row[1]]
                                                 : 0.},
                                      b[1] = {in ? to[l * ldm + j] : 0.};
-                        WarpProduct<2, 1, 1, double>::add(c, a, b, all);
+                        add_products(c, a, b);
                       }
                     __syncwarp();
-#pragma unroll
-                    for (int h = 0; h < 2; ++h)
-#pragma unroll
-                      for (int s = 0; s < 2; ++s)
-                        {
-                          const unsigned int i      = i0 + 8 * h + g,
-                                             column = j0 + 2 * t + s;
-                          if (i < n && column < n)
-                            to[i * ldm + column] = c[h][0][s];
-                        }
+                    visit_values(c,
+                                 i0,
+                                 j0,
+                                 [&](const unsigned int i,
+                                     const unsigned int column,
+                                     const double       v) {
+                                   if (i < n && column < n)
+                                     to[i * ldm + column] = v;
+                                 });
                     __syncwarp();
                   }
               }
@@ -1410,7 +1408,6 @@ namespace Tessella
           const unsigned int  ldm = L.mass_stride, ld = L.stride;
           const bool          symmetric = !advection();
           const double *const patch     = trace_vector(3);
-          const auto          all = [](const int, const int) { return true; };
           for (unsigned int i0 = 0; i0 < n_traces; i0 += 16)
             for (unsigned int j0 = 0; j0 < n_traces; j0 += 16)
               {
@@ -1437,42 +1434,35 @@ namespace Tessella
                                                  A[row[1] * stride + l]},
                                    b[2]       = {B[column[0] * stride + l],
                                                  B[column[1] * stride + l]};
-                      WarpProduct<2, 2, 2, double>::add(c, a, b, all);
+                      add_products(c, a, b);
                     }
                 };
                 for (unsigned int d = 0; d < L.n_blocks; ++d)
                   add(F(d), F(d), ldm, depth);
-                  // The sums are the negative of the result.
-#pragma unroll
-                for (int h = 0; h < 2; ++h)
-#pragma unroll
-                  for (int u = 0; u < 2; ++u)
-#pragma unroll
-                    for (int s = 0; s < 2; ++s)
-                      c[h][u][s] *= -factor;
+                // The sums are the negative of the result.
+                visit_values(c,
+                             0,
+                             0,
+                             [&](const unsigned int,
+                                 const unsigned int,
+                                 double &v) { v *= -factor; });
                 add(left, right, ld, padded_n);
-#pragma unroll
-                for (int h = 0; h < 2; ++h)
-#pragma unroll
-                  for (int u = 0; u < 2; ++u)
-#pragma unroll
-                    for (int s = 0; s < 2; ++s)
-                      {
-                        const unsigned int i = i0 + 8 * h + g,
-                                           j = j0 + 8 * u + 2 * t + s;
-                        if (i >= n_traces || j >= n_traces ||
-                            (symmetric && j > i))
-                          continue;
-                        const bool written =
-                          patch[i] == patch[j] && patch[i] > 0.;
-                        const double v =
-                          written
-                            ? K[std::size_t(i) * n_traces + j] - c[h][u][s]
-                            : -c[h][u][s];
-                        K[std::size_t(i) * n_traces + j] = v;
-                        if (symmetric && i != j)
-                          K[std::size_t(j) * n_traces + i] = v;
-                      }
+                visit_values(
+                  c,
+                  i0,
+                  j0,
+                  [&](const unsigned int i,
+                      const unsigned int j,
+                      const double       sum) {
+                    if (i >= n_traces || j >= n_traces || (symmetric && j > i))
+                      return;
+                    const bool written = patch[i] == patch[j] && patch[i] > 0.;
+                    const double v =
+                      written ? K[std::size_t(i) * n_traces + j] - sum : -sum;
+                    K[std::size_t(i) * n_traces + j] = v;
+                    if (symmetric && i != j)
+                      K[std::size_t(j) * n_traces + i] = v;
+                  });
               }
         }
 

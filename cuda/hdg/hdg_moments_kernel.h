@@ -101,10 +101,9 @@ namespace Tessella
 #pragma unroll
               for (int u = 0; u < TN; ++u)
                 b[u] = first[u][q];
-              WarpProduct<TM, TN, TN, double>::add(
-                sums, a, b, [&](const int h, const int u) {
-                  return 8 * h < n_rows && 8 * u <= degree;
-                });
+              add_products(sums, a, b, [&](const int h, const int u) {
+                return 8 * h < n_rows && 8 * u <= degree;
+              });
             }
         }
 
@@ -112,7 +111,7 @@ namespace Tessella
         /// stores them at @p to.
         template <int TM, int TN>
         __device__ void
-        store(const double (&sums)[TM][TN][2],
+        store(double (&sums)[TM][TN][2],
               const unsigned int n_rows,
               const unsigned int n_columns_here,
               double            *to) const
@@ -120,19 +119,16 @@ namespace Tessella
           for (unsigned int turn = 0; turn < blockDim.x / 32; ++turn)
             {
               if (turn == this_warp())
-#pragma unroll
-                for (int h = 0; h < TM; ++h)
-#pragma unroll
-                  for (int u = 0; u < TN; ++u)
-#pragma unroll
-                    for (int s = 0; s < 2; ++s)
-                      {
-                        const unsigned int i = 8 * h + g, j = 8 * u + 2 * t + s;
-                        double *const      entry = to + i * n_columns + j;
-                        if (i < n_rows && j < n_columns_here)
-                          *entry =
-                            turn == 0 ? sums[h][u][s] : *entry + sums[h][u][s];
-                      }
+                visit_values(sums,
+                             0,
+                             0,
+                             [&](const unsigned int i,
+                                 const unsigned int j,
+                                 const double       v) {
+                               double *const entry = to + i * n_columns + j;
+                               if (i < n_rows && j < n_columns_here)
+                                 *entry = turn == 0 ? v : *entry + v;
+                             });
               __syncthreads();
             }
         }

@@ -41,7 +41,8 @@ namespace Tessella
         if (plan.simplices)
           upload_simplex_reference(data);
         upload_plan(data);
-        upload_traces(data);
+        if (plan.simplices)
+          compute_faces(data);
       }
 
 
@@ -204,14 +205,6 @@ namespace Tessella
         P.trace_offset         = copies.upload(plan.trace_offset);
         P.square_offset        = copies.upload(plan.square_offset);
         P.solver_offset        = copies.upload(plan.solver_offset);
-      }
-
-
-
-      template <int dim>
-      void
-      HDGUpload<dim>::upload_traces(HDGData<dim> &P)
-      {
         const TraceSpace<dim> &trace = plan.trace;
         P.patch_degree               = copies.upload(trace.degree);
         P.patch_functions            = copies.upload(trace.n_patch_functions);
@@ -222,8 +215,6 @@ namespace Tessella
         P.patch_frame                = copies.upload(trace.frame);
         P.patch_coefficients         = copies.upload(trace.coefficients);
         P.patch_offset               = copies.upload(trace.coefficient_offset);
-        if (plan.simplices)
-          compute_faces(P);
       }
 
 

@@ -61,10 +61,9 @@ namespace Tessella
         upload_bricks(HDGData<dim> &P);
         void
         upload_simplex_reference(HDGData<dim> &P);
+        /// Arrays of the plan, and trace spaces.
         void
         upload_plan(HDGData<dim> &P);
-        void
-        upload_traces(HDGData<dim> &P);
         /// Computes faces of simplices, and the transformations from their
         /// functions to trace functions.
         void
