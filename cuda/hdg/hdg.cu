@@ -22,6 +22,7 @@ namespace Tessella
     {
       namespace
       {
+        /// Runs the stages of an assembly tile by tile.
         template <int dim>
         class TiledAssembler : public HDGAssembler<dim>
         {
@@ -53,7 +54,7 @@ namespace Tessella
             P.dirichlet = dirichlet.data();
             P.abs_f     = abs_f.data();
             P.failure   = first_failure.data();
-            gather.prepare(plan, P, on_device.copies);
+            gather.prepare(plan, on_device.copies);
           }
 
           std::size_t

@@ -162,9 +162,7 @@ namespace Tessella
       HDGUpload<dim>::upload_simplex_reference(HDGData<dim> &P)
       {
         const SimplexReference reference =
-          make_simplex_reference<dim>(plan.rules,
-                                      plan.max_degree,
-                                      row_stride(plan.max_basis));
+          make_simplex_reference<dim>(plan.rules, plan.max_degree);
         P.derivative       = copies.upload(reference.derivative);
         P.schur_tables     = copies.upload(reference.schur);
         P.trace_tables     = copies.upload(reference.trace);

@@ -240,26 +240,26 @@ namespace Tessella
     {
       const std::size_t   n_points = 4ull * plan.n_boundary_point_groups;
       std::vector<double> table(2 * n_points, 0.);
+      const auto          store = [&](const Device::HDGFacetPointGroup &group,
+                             const InterfaceQuadrature<dim>   &quadrature,
+                             const double                     *g,
+                             const double                     *alpha) {
+        for (unsigned int q = 0; q < 4; ++q)
+          {
+            const unsigned int from =
+              std::min(group.first + q, quadrature.size() - 1);
+            const std::size_t to = 4ull * group.boundary + q;
+            table[to]            = g[from];
+            table[n_points + to] = alpha[from];
+          }
+      };
       for_ranges(plan.boundary_polytopes.size(),
                  16,
                  [&](const std::size_t begin, const std::size_t end) {
                    for (std::size_t l = begin; l < end; ++l)
-                     for_boundary_groups(
-                       plan.boundary_polytopes[l],
-                       true,
-                       [&](const Device::HDGFacetPointGroup &group,
-                           const InterfaceQuadrature<dim>   &quadrature,
-                           const double                     *g,
-                           const double                     *alpha) {
-                         for (unsigned int q = 0; q < 4; ++q)
-                           {
-                             const unsigned int from =
-                               std::min(group.first + q, quadrature.size() - 1);
-                             const std::size_t to = 4ull * group.boundary + q;
-                             table[to]            = g[from];
-                             table[n_points + to] = alpha[from];
-                           }
-                       });
+                     for_boundary_groups(plan.boundary_polytopes[l],
+                                         true,
+                                         store);
                  });
       return table;
     }
@@ -270,19 +270,16 @@ namespace Tessella
     double
     DeviceTabulation<dim>::integral_abs_g(const unsigned int k) const
     {
-      double sum = 0.;
-      for_boundary_groups(k,
-                          false,
-                          [&](const Device::HDGFacetPointGroup &group,
-                              const InterfaceQuadrature<dim>   &quadrature,
-                              const double                     *g,
-                              const double *) {
-                            for (unsigned int q = group.first;
-                                 q <
-                                 std::min(group.first + 4, quadrature.size());
-                                 ++q)
-                              sum += quadrature.JxW[q] * std::abs(g[q]);
-                          });
+      double     sum = 0.;
+      const auto add = [&](const Device::HDGFacetPointGroup &group,
+                           const InterfaceQuadrature<dim>   &quadrature,
+                           const double                     *g,
+                           const double *) {
+        const unsigned int end = std::min(group.first + 4, quadrature.size());
+        for (unsigned int q = group.first; q < end; ++q)
+          sum += quadrature.JxW[q] * std::abs(g[q]);
+      };
+      for_boundary_groups(k, false, add);
       return sum;
     }
 

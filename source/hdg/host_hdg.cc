@@ -228,36 +228,32 @@ namespace Tessella
         void
         sum_kept(const TraceUnknowns &traces, double *solution, double *flux)
         {
-          const PolytopicMesh<dim> &mesh = system.mesh();
-          const PolytopicDoFs      &dofs = system.dofs();
-          for_ranges(mesh.n_owned_polytopes(),
-                     local_grain,
-                     [&](const std::size_t begin, const std::size_t end) {
-                       std::vector<double> lambda, sum;
-                       for (std::size_t k = begin; k < end; ++k)
-                         {
-                           local_trace(k, traces, lambda);
-                           const unsigned int n   = dofs.n_basis[k],
-                                              all = (dim + 1) * n;
-                           const double *row = kept.data() + kept_offset[k];
-                           // The row for f comes last.
-                           const double *const particular =
-                             row + std::size_t(lambda.size()) * all;
-                           sum.assign(particular, particular + all);
-                           for (const double factor : lambda)
-                             {
-                               for (unsigned int i = 0; i < all; ++i)
-                                 sum[i] += factor * row[i];
-                               row += all;
-                             }
-                           std::copy_n(sum.begin(),
-                                       n,
-                                       solution + dofs.dof_offset[k]);
-                           std::copy(sum.begin() + n,
-                                     sum.end(),
-                                     flux + dim * dofs.dof_offset[k]);
-                         }
-                     });
+          const PolytopicDoFs &dofs      = system.dofs();
+          const auto           sum_range = [&](const std::size_t begin,
+                                     const std::size_t end) {
+            std::vector<double> lambda, sum;
+            for (std::size_t k = begin; k < end; ++k)
+              {
+                local_trace(k, traces, lambda);
+                const unsigned int n = dofs.n_basis[k], all = (dim + 1) * n;
+                const double      *row = kept.data() + kept_offset[k];
+                // The row for f comes last.
+                const double *const particular =
+                  row + std::size_t(lambda.size()) * all;
+                sum.assign(particular, particular + all);
+                for (const double factor : lambda)
+                  {
+                    for (unsigned int i = 0; i < all; ++i)
+                      sum[i] += factor * row[i];
+                    row += all;
+                  }
+                std::copy_n(sum.begin(), n, solution + dofs.dof_offset[k]);
+                std::copy(sum.begin() + n,
+                          sum.end(),
+                          flux + dim * dofs.dof_offset[k]);
+              }
+          };
+          for_ranges(system.mesh().n_owned_polytopes(), local_grain, sum_range);
           system.report.local_solve_operations = 2. * kept.size();
         }
 

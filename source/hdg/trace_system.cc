@@ -222,14 +222,7 @@ namespace Tessella
                              double            *rhs)
     {
       const Timer timer;
-      numbering.gather(
-        [&](const unsigned int k) {
-          return typename TraceNumbering<dim>::LocalBlock{
-            blocks.matrix.data() + blocks.matrix_offset[k],
-            blocks.rhs.data() + blocks.rhs_offset[k]};
-        },
-        values,
-        rhs);
+      numbering.gather(blocks, values, rhs);
 
       std::vector<char> fixed(mesh().n_owned_polytopes());
       for (unsigned int k = 0; k < fixed.size(); ++k)

@@ -32,23 +32,6 @@ namespace Tessella
       }
     };
 
-    /// Matrices K of all own polytopes for their DoFs, with right-hand sides
-    /// and integrals of the trace functions.
-    struct LocalBlocks
-    {
-      /// Data of a polytope that decide whether the constant is fixed and
-      /// whether the data are compatible.
-      struct Balance
-      {
-        double size  = 0.; ///< integrals of |f| and |g|
-        bool   fixed = false;
-      };
-
-      std::vector<std::uint64_t> matrix_offset, rhs_offset;
-      std::vector<double>        matrix, rhs, integral;
-      std::vector<Balance>       balance;
-    };
-
     /**
      * Data that class HDG and its backends share: trace spaces, numbering,
      * parts of the domain without a fixed constant, and the report.
