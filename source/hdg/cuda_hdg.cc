@@ -28,7 +28,6 @@
 #  include "../device/device_call.h"
 #  include "../device/device_share.h"
 #  include "../grid/mesh_points.h"
-#  include "boundary_data.h"
 #  include "device_tabulation.h"
 #  include "hdg_backend.h"
 #  include "interface_sides.h"
@@ -404,10 +403,8 @@ namespace Tessella
                 fixes_constant[k] = fixes_constant[k] || fixed[k];
             }
           if (setup->device->failed_polytope != invalid_index)
-            throw_local_failure(setup->device->failure,
-                                system.mesh(),
-                                system.dofs(),
-                                setup->device->failed_polytope);
+            problem.throw_failure(setup->device->failure,
+                                  setup->device->failed_polytope);
 
           HDGReport &report = system.report;
           report.coefficient_time =
@@ -440,7 +437,7 @@ namespace Tessella
           if (problem.tau_of_facet)
             result.tau = tabulation.tau();
           else
-            check_tau(problem.tau, mesh, 0);
+            problem.check_tau(problem.tau, 0);
 
           // Coefficients are evaluated by the device or by the host.
           std::string &description = system.report.coefficients;

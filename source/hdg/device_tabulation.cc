@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "../backends/host_dispatch.h"
-#include "boundary_data.h"
 
 namespace Tessella
 {
@@ -148,7 +147,7 @@ namespace Tessella
               entry[d]   = a + d;
               inverse[d] = form.a_inverse + d;
             }
-          invert_diffusion<dim>(form.tensor, vertex.x, 1, entry, inverse);
+          problem.invert_diffusion(form.tensor, vertex.x, 1, entry, inverse);
           form.a = a[0];
           std::copy(b, b + dim, form.b);
           form.c = c;
@@ -223,8 +222,8 @@ namespace Tessella
                   double *b[dim];
                   for (unsigned int d = 0; d < dim; ++d)
                     b[d] = bn + (d + 1) * n;
-                  normal_advection(problem.form, batch, b, bn);
-                  check_outflow<dim>(batch, b, bn);
+                  problem.normal_advection(batch, b, bn);
+                  problem.check_outflow(batch, b, bn);
                 }
               problem.form.evaluate_boundary_data(batch, g, alpha);
             }
@@ -351,7 +350,7 @@ namespace Tessella
       blocks.f = array(form.table_f);
       problem.form.evaluate_volume(batch, blocks);
       if (varying)
-        invert_diffusion<dim>(
+        problem.invert_diffusion(
           form.tensor, batch.x, batch.n_points, blocks.a, blocks.a);
     }
 
@@ -385,7 +384,7 @@ namespace Tessella
               double              *b[dim];
               for (unsigned int d = 0; d < dim; ++d)
                 b[d] = values.data() + d * m;
-              normal_advection(problem.form, batch, b, values.data() + dim * m);
+              problem.normal_advection(batch, b, values.data() + dim * m);
             }
           const unsigned int m = quadrature.size();
           for (unsigned int q = 0; q < 4; ++q)

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../../cuda/hdg/hdg_plan.h"
-#include "local_solver.h"
+#include "local_problem.h"
 
 namespace Tessella
 {

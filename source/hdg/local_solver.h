@@ -2,52 +2,18 @@
 #ifndef tessella_source_hdg_local_solver_h
 #define tessella_source_hdg_local_solver_h
 
-#include <tessella/forms/form.h>
-#include <tessella/hdg/trace_space.h>
 #include <tessella/values/polytope_quadrature.h>
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
-#include "../backends/host_kernels.h"
 #include "local_basis.h"
+#include "local_problem.h"
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Data that all local problems share.
-    template <int dim>
-    struct LocalProblem
-    {
-      const AgglomerationHandler<dim> &handler;
-      const PolytopicMesh<dim>        &mesh;
-      const PolytopicDoFs             &dofs;
-      const TraceSpace<dim>           &trace;
-      const Form<dim>                 &form;
-      const HostKernels::Kernels<dim> &kernels;
-      /// Quadrature order of each polynomial degree.
-      std::vector<unsigned int> order;
-      /// Exponents for the largest degree; smaller spaces are prefixes.
-      std::vector<unsigned char> exponents;
-      bool                       tensor_product;
-      /// Advection is div(b u) instead of b . grad u.
-      bool   conservative;
-      double tau;
-      /// Stabilisation of a facet and a side; replaces tau if set.
-      std::function<double(unsigned int, unsigned int)> tau_of_facet;
-      /// The flux has one degree less, see LocalSpaces::reduced_flux.
-      bool reduced_flux = false;
-
-      /// Stabilisation on a side of a facet, which belongs to polytope @p k.
-      /// Throws if it cannot be one.
-      double
-      stabilisation(const unsigned int k,
-                    const unsigned int facet,
-                    const unsigned int side) const;
-    };
-
     /**
      * Solver of the local problems of a hybridizable method, polytope by
      * polytope. Each thread has its own object, with its own buffers.

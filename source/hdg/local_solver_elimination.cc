@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "boundary_data.h"
 #include "dense.h"
 #include "local_solver.h"
 
@@ -43,10 +42,7 @@ namespace Tessella
       U.assign(Yt.size(), 0.);
       Z.resize(E.size());
       if (!(advection ? solve_general(n_rows) : solve_symmetric(n_rows)))
-        throw_local_failure(Device::HDGFailure::schur_complement,
-                            mesh,
-                            dofs,
-                            polytope);
+        problem.throw_failure(Device::HDGFailure::schur_complement, polytope);
     }
 
 
@@ -57,10 +53,7 @@ namespace Tessella
     {
       const unsigned int pivot = Dense::cholesky(n_mass, A.data(), n_mass);
       if (pivot != n_mass)
-        throw_local_failure(Device::HDGFailure::diffusion,
-                            mesh,
-                            dofs,
-                            polytope);
+        problem.throw_failure(Device::HDGFailure::diffusion, polytope);
       A_inverse.resize(A.size());
       Dense::invert_lower(n_mass, A.data(), n_mass, A_inverse.data(), n_mass);
       const unsigned int n = n_mass / n_padded * n_basis;

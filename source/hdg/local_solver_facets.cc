@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "../backends/host_points.h"
-#include "boundary_data.h"
 #include "interface_sides.h"
 #include "local_solver.h"
 
@@ -138,7 +137,7 @@ namespace Tessella
       batch.boundary_id = facet.boundary_id;
       std::fill(bn, bn + m, 0.);
       if (advection)
-        normal_advection(problem.form, batch, b, bn);
+        problem.normal_advection(batch, b, bn);
       for (unsigned int q = 0; q < m; ++q)
         {
           S[q]          = facet.tau + std::max(bn[q], 0.);
@@ -149,7 +148,7 @@ namespace Tessella
       if (facet.boundary)
         {
           if (advection && !facet.dirichlet)
-            check_outflow<dim>(batch, b, bn);
+            problem.check_outflow(batch, b, bn);
           problem.form.evaluate_boundary_data(batch, g, alpha);
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include "boundary_data.h"
+#include "local_problem.h"
 
 #include <deal.II/base/exceptions.h>
 
@@ -45,11 +45,23 @@ namespace Tessella
 
 
     template <int dim>
+    double
+    LocalProblem<dim>::stabilisation(const unsigned int k,
+                                     const unsigned int facet,
+                                     const unsigned int side) const
+    {
+      const double value = tau_of_facet ? tau_of_facet(facet, side) : tau;
+      check_tau(value, k);
+      return value;
+    }
+
+
+
+    template <int dim>
     void
-    normal_advection(const Form<dim>            &form,
-                     const FacetPointBatch<dim> &points,
-                     double *const              *b,
-                     double                     *bn)
+    LocalProblem<dim>::normal_advection(const FacetPointBatch<dim> &points,
+                                        double *const              *b,
+                                        double                     *bn) const
     {
       VolumeBlocks<dim> blocks = {};
       std::copy_n(b, dim, blocks.b);
@@ -64,9 +76,7 @@ namespace Tessella
 
     template <int dim>
     void
-    check_tau(const double              tau,
-              const PolytopicMesh<dim> &mesh,
-              const unsigned int        k)
+    LocalProblem<dim>::check_tau(const double tau, const unsigned int k) const
     {
       AssertThrow(tau >= 0. && std::isfinite(tau),
                   ExcMessage("The stabilisation tau is " + std::to_string(tau) +
@@ -79,9 +89,9 @@ namespace Tessella
 
     template <int dim>
     void
-    check_outflow(const FacetPointBatch<dim> &points,
-                  const double *const        *b,
-                  const double               *bn)
+    LocalProblem<dim>::check_outflow(const FacetPointBatch<dim> &points,
+                                     const double *const        *b,
+                                     const double               *bn)
     {
       for (unsigned int q = 0; q < points.n_points; ++q)
         {
@@ -99,11 +109,11 @@ namespace Tessella
 
     template <int dim>
     void
-    invert_diffusion(const bool           tensor,
-                     const double *const *x,
-                     const unsigned int   n_points,
-                     const double *const *a,
-                     double *const       *result)
+    LocalProblem<dim>::invert_diffusion(const bool           tensor,
+                                        const double *const *x,
+                                        const unsigned int   n_points,
+                                        const double *const *a,
+                                        double *const       *result)
     {
       for (unsigned int q = 0; q < n_points; ++q)
         if (!tensor)
@@ -139,10 +149,8 @@ namespace Tessella
 
     template <int dim>
     void
-    throw_local_failure(const Device::HDGFailure  failure,
-                        const PolytopicMesh<dim> &mesh,
-                        const PolytopicDoFs      &dofs,
-                        const unsigned int        k)
+    LocalProblem<dim>::throw_failure(const Device::HDGFailure failure,
+                                     const unsigned int       k) const
     {
       const std::string name = describe_polytope(mesh, k);
       std::string       text;
@@ -178,28 +186,7 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                         \
-  template void normal_advection(const Form<dim> &,              \
-                                 const FacetPointBatch<dim> &,   \
-                                 double *const *,                \
-                                 double *);                      \
-  template void check_tau(const double,                          \
-                          const PolytopicMesh<dim> &,            \
-                          const unsigned int);                   \
-  template void check_outflow<dim>(const FacetPointBatch<dim> &, \
-                                   const double *const *,        \
-                                   const double *);              \
-  template void invert_diffusion<dim>(const bool,                \
-                                      const double *const *,     \
-                                      const unsigned int,        \
-                                      const double *const *,     \
-                                      double *const *);          \
-  template void throw_local_failure(const Device::HDGFailure,    \
-                                    const PolytopicMesh<dim> &,  \
-                                    const PolytopicDoFs &,       \
-                                    const unsigned int);
-    INSTANTIATE(2)
-    INSTANTIATE(3)
-#undef INSTANTIATE
+    template struct LocalProblem<2>;
+    template struct LocalProblem<3>;
   } // namespace internal
 } // namespace Tessella
