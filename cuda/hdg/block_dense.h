@@ -41,6 +41,46 @@ namespace Tessella
         return (n + 3) / 4 * 4;
       }
 
+      /// Adds the products of tiles of a warp, see WarpProduct.
+      template <int TM, int TN, typename Wanted>
+      __device__ __forceinline__ void
+      add_products(double (&c)[TM][TN][2],
+                   const double (&a)[TM],
+                   const double (&b)[TN],
+                   const Wanted &wanted)
+      {
+        WarpProduct<TM, TN, TN, double>::add(c, a, b, wanted);
+      }
+
+      /// The same for all tiles.
+      template <int TM, int TN>
+      __device__ __forceinline__ void
+      add_products(double (&c)[TM][TN][2],
+                   const double (&a)[TM],
+                   const double (&b)[TN])
+      {
+        add_products(c, a, b, [](const int, const int) { return true; });
+      }
+
+      /// Calls use(i, j, v) for the values v that the lane has of tiles whose
+      /// first entry is (i0, j0).
+      template <int TM, int TN, typename Use>
+      __device__ __forceinline__ void
+      visit_values(double (&c)[TM][TN][2],
+                   const unsigned int i0,
+                   const unsigned int j0,
+                   const Use         &use)
+      {
+        const unsigned int lane = threadIdx.x & 31u, g = lane / 4, t = lane % 4;
+#pragma unroll
+        for (int h = 0; h < TM; ++h)
+#pragma unroll
+          for (int u = 0; u < TN; ++u)
+#pragma unroll
+            for (int s = 0; s < 2; ++s)
+              use(i0 + 8 * h + g, j0 + 8 * u + 2 * t + s, c[h][u][s]);
+      }
+
       /**
        * Calls store(i, j, sum over d < n_sums and k < K of a(d, i, k) b(d, j,
        * k)) for i < M, j < N. K: multiple of four. Tiles of 16 x 8 TN are
@@ -89,25 +129,19 @@ namespace Tessella
 #pragma unroll
                     for (int u = 0; u < TN; ++u)
                       right[u] = b(d, column[u], k);
-                    WarpProduct<2, TN, TN, double>::add(
-                      c, left, right, [](const int, const int) {
-                        return true;
-                      });
+                    add_products(c, left, right);
                   }
               // Results may overwrite operands of this warp.
               __syncwarp();
-#pragma unroll
-              for (int h = 0; h < 2; ++h)
-#pragma unroll
-                for (int u = 0; u < TN; ++u)
-#pragma unroll
-                  for (int s = 0; s < 2; ++s)
-                    {
-                      const unsigned int i = i0 + 8 * h + g,
-                                         j = j0 + 8 * u + 2 * t + s;
-                      if (i < M && j < N)
-                        store(i, j, c[h][u][s]);
-                    }
+              visit_values(c,
+                           i0,
+                           j0,
+                           [&](const unsigned int i,
+                               const unsigned int j,
+                               const double       v) {
+                             if (i < M && j < N)
+                               store(i, j, v);
+                           });
             }
       }
 
@@ -216,8 +250,7 @@ namespace Tessella
         for (unsigned int l = 0; l < 8; l += 4)
           {
             const double a[1] = {P[min(g, n - 1) * ld + l + t]};
-            WarpProduct<1, 1, 1, double>::add(
-              c, a, a, [](const int, const int) { return true; });
+            add_products(c, a, a);
           }
         for (unsigned int s = 0; s < 2; ++s)
           if (g < n && 2 * t + s < n)
@@ -268,15 +301,17 @@ namespace Tessella
             if (k + b == n_rows)
               break;
             // A warp reads all of its rows before it writes them.
-            unsigned int  counter = 0;
-            double *const panel   = S + (k + b) * ld + k;
+            unsigned int  counter  = 0;
+            double *const panel    = S + (k + b) * ld + k;
+            const auto    in_panel = [&](const unsigned int i,
+                                      const unsigned int l) {
+              return panel[i * ld + l];
+            };
             block_product<1>(
               n_rows - k - b,
               b,
-              (b + 3) / 4 * 4,
-              [&](const unsigned int i, const unsigned int l) {
-                return panel[i * ld + l];
-              },
+              padded(b),
+              in_panel,
               [&](const unsigned int j, const unsigned int l) {
                 return D[j * 8 + l];
               },
@@ -301,12 +336,8 @@ namespace Tessella
               n_rows - k - b,
               n - k - b,
               8,
-              [&](const unsigned int i, const unsigned int l) {
-                return panel[i * ld + l];
-              },
-              [&](const unsigned int j, const unsigned int l) {
-                return panel[j * ld + l];
-              },
+              in_panel,
+              in_panel,
               [&](const unsigned int i, const unsigned int j, const double v) {
                 if (i >= next)
                   rest[i * ld + j] -= v;
@@ -339,13 +370,14 @@ namespace Tessella
             const unsigned int  k = 8 * p, b = min(8u, n - k);
             const double *const D       = inverse + 8 * k;
             unsigned int        counter = 0;
+            const auto x = [&](const unsigned int i, const unsigned int l) {
+              return X[i * ldx + k + l];
+            };
             block_product<1>(
               n_rows,
               b,
-              (b + 3) / 4 * 4,
-              [&](const unsigned int i, const unsigned int l) {
-                return X[i * ldx + k + l];
-              },
+              padded(b),
+              x,
               [&](const unsigned int j, const unsigned int l) {
                 return D[l * 8 + j];
               },
@@ -359,10 +391,8 @@ namespace Tessella
             block_product<2>(
               n_rows,
               k,
-              (b + 3) / 4 * 4,
-              [&](const unsigned int i, const unsigned int l) {
-                return X[i * ldx + k + l];
-              },
+              padded(b),
+              x,
               [&](const unsigned int j, const unsigned int l) {
                 return l < b ? L[(k + l) * ld + j] : 0.;
               },

@@ -20,634 +20,452 @@ namespace Tessella
   {
     namespace Device
     {
-      template <int dim>
-      struct HDGAssembler<dim>::Implementation
+      namespace
       {
-        Implementation(const PolytopicMesh<dim>         &mesh,
-                       const PolytopicDoFs              &dofs,
-                       const TraceSpace<dim>            &trace,
-                       const BlockSparsity              &sparsity,
-                       const HDGNumbering               &numbering,
-                       const RuleTables                 &rules,
-                       const std::vector<unsigned int>  &mass_degree,
-                       const std::vector<unsigned char> &exponents,
-                       const bool                        tensor_product,
-                       const std::size_t                 device_memory,
-                       const Parallel                   &parallel)
-          : mesh(mesh)
-          , sparsity(sparsity)
-          , exponents(exponents)
-          , tensor_product(tensor_product)
-          , device_memory(device_memory)
-          , plan(mesh, dofs, trace, numbering, rules, mass_degree, parallel)
-          , on_device(plan)
-          , coefficients(plan, on_device)
-          , local_problems(plan, on_device)
+        /// Runs the stages of an assembly tile by tile.
+        template <int dim>
+        class TiledAssembler : public HDGAssembler<dim>
         {
-          std::copy(std::begin(plan.mass_degree),
-                    std::end(plan.mass_degree),
-                    P.mass_degree);
-        }
+        public:
+          explicit TiledAssembler(const HDGPlan<dim> &plan)
+            : plan(plan)
+            , mesh(plan.mesh)
+            , on_device(plan)
+            , coefficients(plan, on_device)
+            , local_problems(plan, on_device)
+          {
+            std::copy(plan.mass_degree.begin(),
+                      plan.mass_degree.end(),
+                      P.mass_degree);
+            const std::size_t n        = mesh.n_owned_polytopes(),
+                              n_traces = plan.trace_offset.back();
+            if (n == 0)
+              return;
+            on_device.prepare(P);
+            rhs.resize(n_traces);
+            integral.resize(n_traces);
+            dirichlet.resize(n_traces);
+            abs_f.resize(n);
+            first_failure.resize(1);
+            status.resize(n);
+            P.status    = status.data();
+            P.rhs       = rhs.data();
+            P.integral  = integral.data();
+            P.dirichlet = dirichlet.data();
+            P.abs_f     = abs_f.data();
+            P.failure   = first_failure.data();
+            gather.prepare(plan, on_device.copies);
+          }
 
-        // Copies what does not depend on a problem to the device, and allocates
-        // results.
-        void
-        upload(const HDGSizes &sizes)
-        {
-          plan.set_sizes(sizes);
-          const std::size_t n        = mesh.n_owned_polytopes(),
-                            n_traces = plan.trace_offset.back();
-          if (n == 0)
-            return;
-          on_device.prepare(exponents, tensor_product, P);
-          rhs.resize(n_traces);
-          integral.resize(n_traces);
-          dirichlet.resize(n_traces);
-          abs_f.resize(n);
-          failure.resize(1);
-          status.resize(n);
-          P.status    = status.data();
-          P.rhs       = rhs.data();
-          P.integral  = integral.data();
-          P.dirichlet = dirichlet.data();
-          P.abs_f     = abs_f.data();
-          P.failure   = failure.data();
-          gather.prepare(plan, sparsity, P, on_device.copies);
-        }
+          std::size_t
+          memory() const override
+          {
+            return fixed_bytes() + 8 * (K.size() + solvers.size()) +
+                   coefficients.held_bytes() + local_problems.held_bytes();
+          }
 
-        // ---- memory
+          HDGTimes
+          assemble(const HDGProblem<dim> &problem,
+                   const bool             keep,
+                   double                *values,
+                   double                *right_hand_side) override
+          {
+            return assemble_tiles(problem, keep, [&] {
+              gather.launch(P, values, right_hand_side);
+            });
+          }
 
-        // Bytes of the arrays that all tiles share.
-        std::size_t
-        fixed_bytes() const
-        {
-          // Results; status, and the lists for elimination and of undone
-          // polytopes.
-          const std::size_t results = 8 * (rhs.size() + integral.size() +
-                                           dirichlet.size() + abs_f.size()),
-                            lists =
-                              status.size() > 0 ? 12 * status.size() + 4 : 0;
-          return on_device.bytes() + results + lists +
-                 coefficients.fixed_bytes();
-        }
+          HDGTimes
+          assemble_blocks(const HDGProblem<dim>                       &problem,
+                          const bool                                   keep,
+                          const typename HDGAssembler<dim>::UseBlocks &use,
+                          std::vector<double> &right_hand_side) override
+          {
+            right_hand_side.resize(plan.trace_offset.back());
+            if (mesh.n_owned_polytopes() == 0)
+              return HDGTimes();
+            std::vector<double> blocks;
+            const HDGTimes      times = assemble_tiles(problem, keep, [&] {
+              const std::uint64_t *const offset = plan.square_offset.data();
+              blocks.resize(offset[P.last] - offset[P.first]);
+              download(K, blocks);
+              plan.parallel(
+                P.last - P.first,
+                16,
+                [&](const std::size_t begin, const std::size_t end) {
+                  for (std::size_t k = P.first + begin; k < P.first + end; ++k)
+                    use(k, blocks.data() + (offset[k] - offset[P.first]));
+                });
+            });
+            download(rhs, right_hand_side);
+            return times;
+          }
 
-        std::size_t
-        held() const
-        {
-          return fixed_bytes() + 8 * (K.size() + solvers.size()) +
-                 coefficients.held_bytes() + local_problems.held_bytes();
-        }
+          double
+          operations() const override
+          {
+            double &n = n_operations[with_kept ? 1 : 0];
+            if (n < 0.)
+              n = count_operations(plan, P, with_kept);
+            return n;
+          }
 
-        // Number of values that are kept for recovery on the polytopes before
-        // k.
-        std::uint64_t
-        solver_begin(const unsigned int k) const
-        {
-          return P.simplex
-                   ? std::uint64_t(k) *
-                       hdg_simplex_solver_size(
-                         plan.max_basis, (dim + 1) * plan.n_face_functions + 1)
-                   : plan.solver_offset[k];
-        }
+          void
+          download_fixed(std::vector<char> &fixed) const override
+          {
+            coefficients.download_fixed(fixed);
+          }
 
-        // Bytes of the data for recovery on all polytopes.
-        std::size_t
-        kept_bytes() const
-        {
-          const unsigned int n = mesh.n_owned_polytopes();
-          return 8 * (P.in_parts() ? local_problems.state_size(P) * n
-                                   : solver_begin(n));
-        }
-
-        // Bytes of the arrays of a tile.
-        std::size_t
-        tile_bytes(const unsigned int begin,
-                   const unsigned int end,
-                   const bool         with_solvers) const
-        {
-          const std::size_t n_values =
-            plan.square_offset[end] - plan.square_offset[begin] +
-            (with_solvers && !P.in_parts()
-               ? solver_begin(end) - solver_begin(begin)
-               : 0);
-          return 8 * n_values + local_problems.tile_bytes(begin, end, P) +
-                 coefficients.tile_bytes(P.form, begin, end);
-        }
-
-        // Number of bytes that this object may use. If the last assembly needed
-        // one tile and this one needs the same size, that size is returned,
-        // since asking the driver for free memory takes time.
-        std::size_t
-        limit(const bool keep, const bool tile_solvers)
-        {
-          wanted = fixed_bytes() + (keep ? kept_bytes() : 0) +
-                   tile_bytes(0, mesh.n_owned_polytopes(), tile_solvers);
-          if (device_memory == 0 && wanted == one_tile)
-            return wanted;
-          const Memory      present = Device::device_memory();
-          const std::size_t reserve =
-            std::min(std::size_t(512) << 20, present.total / 16);
-          const std::size_t free = present.free + held();
-          const std::size_t most = free > reserve ? free - reserve : 0;
-          return device_memory > 0 ? std::min(device_memory, most) : most;
-        }
-
-        void
-        check_mesh(const std::size_t limit) const
-        {
-          if (fixed_bytes() > limit)
-            throw Error("Mesh and trace spaces need " +
-                        std::to_string((fixed_bytes() + 999) / 1000) +
-                        " kB on the device, of which " +
-                        std::to_string(limit / 1000) +
-                        " kB may be used: allow more memory, or use the host.");
-        }
-
-        // Throws an exception if the solvers of all polytopes, which need the
-        // given number of bytes, do not fit.
-        void
-        check_kept(const std::size_t bytes, const std::size_t limit) const
-        {
-          const std::size_t all = fixed_bytes() + bytes;
-          if (all > limit)
-            throw Error("The local solvers of all polytopes need " +
-                        std::to_string((all + 999999) / 1000000) +
-                        " MB on the device, of which " +
-                        std::to_string(limit / 1000000) +
-                        " MB may be used: let them be computed again "
-                        "(LocalSolvers::recompute), or allow more memory.");
-        }
-
-        // ---- assembly
-
-        // Prepares all stages for a problem.
-        void
-        prepare(const HDGProblem<dim> &problem)
-        {
-          const auto kind = [](const HDGForm<dim> &f) {
-            return std::make_tuple(f.tensor,
-                                   f.advection,
-                                   f.reaction,
-                                   f.table_a,
-                                   f.table_b,
-                                   f.table_c,
-                                   f.facet_table);
-          };
-          if (kind(problem.form) != kind(P.form))
-            n_operations[0] = n_operations[1] = -1.;
-          local_problems.prepare(problem.form, problem.tau.empty(), P);
-          coefficients.prepare(problem, P);
-        }
-
-        // Assembles all tiles. use(begin, end) uses the K of one tile.
-        template <typename Use>
-        HDGTimes
-        assemble(const HDGProblem<dim> &problem,
-                 const bool             keep,
-                 const Use             &use)
-        {
-          kept      = false;
-          with_kept = keep;
-          prepare(problem);
-          local_problems.keep_state(keep && P.in_parts());
-          const bool keep_solvers = keep && !P.in_parts();
-          if (!keep_solvers)
-            solvers.release();
-          const std::size_t most      = limit(keep, false),
-                            kept_size = keep ? kept_bytes() : 0;
-          check_mesh(most);
-          check_kept(kept_size, most);
-          const std::size_t left = most - fixed_bytes() - kept_size;
-          if (keep_solvers)
-            solvers.resize(solver_begin(mesh.n_owned_polytopes()));
-          P.solvers          = keep_solvers ? solvers.data() : nullptr;
-          P.first_solver     = 0;
-          HDGTimes times     = for_tiles(problem, false, left, use);
-          kept               = keep;
-          times.trace_bytes  = 8. * K.size();
-          times.solver_bytes = kept_size;
-          return times;
-        }
-
-        // Runs use(begin, end) after the local problems of each tile.
-        template <typename Use>
-        HDGTimes
-        for_tiles(const HDGProblem<dim> &problem,
-                  const bool             tile_solvers,
-                  const std::size_t      bytes,
-                  const Use             &use)
-        {
-          HDGTimes                 times;
-          const unsigned int       n    = mesh.n_owned_polytopes();
-          const unsigned long long none = ~0ull;
-          one_tile                      = 0;
-          check(cudaMemcpy(failure.data(), &none, 8, cudaMemcpyHostToDevice),
-                "a copy to the device");
-          for (unsigned int begin = 0, end; begin < n; begin = end)
-            {
-              end     = end_of_tile(begin, tile_solvers, bytes);
-              P.first = begin;
-              P.last  = end;
-              coefficients.launch(problem, P);
-              allocate_tile(tile_solvers);
-              start.record(nullptr);
-              local_problems.launch(P);
-              stop.record(nullptr);
-              use(begin, end);
-              done.record(nullptr);
-              done.wait();
-              times.generation += stop.since(start);
-              times.gather += done.since(stop);
-              ++times.n_tiles;
-            }
-          times.coefficients = coefficients.time();
-          one_tile           = times.n_tiles == 1 ? wanted : 0;
-          return times;
-        }
-
-        // The largest tile from polytope begin on that needs at most the given
-        // number of bytes, but at least one polytope.
-        unsigned int
-        end_of_tile(const unsigned int begin,
-                    const bool         tile_solvers,
-                    const std::size_t  bytes) const
-        {
-          unsigned int fits     = begin + 1,
-                       too_many = mesh.n_owned_polytopes() + 1;
-          while (too_many - fits > 1)
-            {
-              const unsigned int middle = fits + (too_many - fits) / 2;
-              if (tile_bytes(begin, middle, tile_solvers) <= bytes)
-                fits = middle;
-              else
-                too_many = middle;
-            }
-          return fits;
-        }
-
-        // Allocates K of the tile and, if @p tile_solvers, its solvers.
-        void
-        allocate_tile(const bool tile_solvers)
-        {
-          P.first_square = plan.square_offset[P.first];
-          K.resize(plan.square_offset[P.last] - P.first_square);
-          P.K = K.data();
-          if (tile_solvers && !P.in_parts())
-            {
-              P.first_solver = solver_begin(P.first);
-              solvers.resize(solver_begin(P.last) - P.first_solver);
-              P.solvers = solvers.data();
-            }
-        }
-
-        // ---- recovery
-
-        // Computes u and q from the local solvers that are kept. Returns
-        // seconds.
-        double
-        recover_kept(const double *trace, double *solution, double *flux)
-        {
-          if (P.in_parts())
-            local_problems.set_kept_state(P);
-          else
-            P.solvers = solvers.data();
-          P.first_solver = 0;
-          P.first        = 0;
-          P.last         = mesh.n_owned_polytopes();
-          start.record(nullptr);
-          launch_recovery(plan, gather, P, trace, solution, flux);
-          done.record(nullptr);
-          done.wait();
-          return done.since(start);
-        }
-
-        // Solves all local problems again. Returns seconds.
-        double
-        recompute(const HDGProblem<dim> &problem,
+          double
+          recover(const HDGProblem<dim> &problem,
                   const double          *trace,
                   double                *solution,
-                  double                *flux)
-        {
-          prepare(problem);
-          local_problems.keep_state(false);
-          P.solvers              = nullptr;
-          const std::size_t most = limit(false, true);
-          check_mesh(most);
-          const HDGTimes times =
-            for_tiles(problem,
-                      true,
-                      most - fixed_bytes(),
-                      [&](const unsigned int, const unsigned int) {
-                        launch_recovery(plan, gather, P, trace, solution, flux);
-                      });
-          return times.generation + times.gather + times.coefficients;
-        }
-
-        const PolytopicMesh<dim>        &mesh;
-        const BlockSparsity             &sparsity;
-        const std::vector<unsigned char> exponents;
-        const bool                       tensor_product;
-        std::size_t                      device_memory;
-
-        HDGPlan<dim>   plan;
-        HDGData<dim>   P = {};
-        HDGUpload<dim> on_device;
-        // Stages of a tile.
-        HDGCoefficients<dim>  coefficients;
-        HDGLocalProblems<dim> local_problems;
-        HDGGather<dim>        gather;
-
-        Array<double>             K, rhs, integral, dirichlet, abs_f, solvers;
-        Array<unsigned long long> failure;
-        Array<unsigned int>       status;
-        Event                     start, stop, done;
-        // Bytes of all arrays if there is one tile: in this assembly, and in
-        // the last one (0 if it had several tiles).
-        std::size_t wanted = 0, one_tile = 0;
-        // kept: local solvers are available. with_kept: they were requested.
-        bool kept = false, with_kept = false;
-        // Number of operations for the form P.form, without and with recovery;
-        // negative: not counted.
-        mutable double n_operations[2] = {-1., -1.};
-      };
-
-
-
-      template <int dim>
-      HDGAssembler<dim>::HDGAssembler(
-        const PolytopicMesh<dim>         &mesh,
-        const PolytopicDoFs              &dofs,
-        const TraceSpace<dim>            &trace,
-        const BlockSparsity              &sparsity,
-        const HDGNumbering               &numbering,
-        const RuleTables                 &rules,
-        const std::vector<unsigned int>  &mass_degree,
-        const std::vector<unsigned char> &exponents,
-        const bool                        tensor_product,
-        const std::size_t                 device_memory,
-        const Parallel                   &parallel)
-        : implementation(std::make_unique<Implementation>(mesh,
-                                                          dofs,
-                                                          trace,
-                                                          sparsity,
-                                                          numbering,
-                                                          rules,
-                                                          mass_degree,
-                                                          exponents,
-                                                          tensor_product,
-                                                          device_memory,
-                                                          parallel))
-      {}
-
-
-
-      template <int dim>
-      HDGAssembler<dim>::~HDGAssembler() = default;
-
-
-
-      template <int dim>
-      const std::vector<std::uint64_t> &
-      HDGAssembler<dim>::subcell_points() const
-      {
-        return implementation->plan.subcell_q;
-      }
-
-
-
-      template <int dim>
-      const std::vector<HDGFacetPointGroup> &
-      HDGAssembler<dim>::facet_point_groups() const
-      {
-        return implementation->plan.facet_point_groups;
-      }
-
-
-
-      template <int dim>
-      const std::vector<unsigned int> &
-      HDGAssembler<dim>::facet_begin() const
-      {
-        return implementation->plan.facet_begin;
-      }
-
-
-
-      template <int dim>
-      unsigned int
-      HDGAssembler<dim>::n_boundary_point_groups() const
-      {
-        return implementation->plan.n_boundary_point_groups;
-      }
-
-
-
-      template <int dim>
-      const std::vector<std::uint64_t> &
-      HDGAssembler<dim>::trace_offset() const
-      {
-        return implementation->plan.trace_offset;
-      }
-
-
-
-      template <int dim>
-      const HDGSizes &
-      HDGAssembler<dim>::sizes() const
-      {
-        return implementation->plan.sizes;
-      }
-
-
-
-      template <int dim>
-      void
-      HDGAssembler<dim>::upload(const HDGSizes &sizes)
-      {
-        implementation->upload(sizes);
-      }
-
-
-
-      template <int dim>
-      std::size_t
-      HDGAssembler<dim>::memory() const
-      {
-        return implementation->held();
-      }
-
-
-
-      template <int dim>
-      void
-      HDGAssembler<dim>::set_device_memory(const std::size_t bytes)
-      {
-        implementation->device_memory = bytes;
-      }
-
-
-
-      template <int dim>
-      HDGTimes
-      HDGAssembler<dim>::assemble(const HDGProblem<dim> &problem,
-                                  const bool             keep,
-                                  double                *values,
-                                  double                *right_hand_side)
-      {
-        Implementation &data = *implementation;
-        const HDGTimes  times =
-          data.assemble(problem,
-                        keep,
-                        [&](const unsigned int, const unsigned int) {
-                          data.gather.launch(data.P, values, right_hand_side);
-                        });
-        set_failure();
-        return times;
-      }
-
-
-
-      template <int dim>
-      HDGTimes
-      HDGAssembler<dim>::assemble_blocks(const HDGProblem<dim> &problem,
-                                         const bool             keep,
-                                         const UseBlocks       &use,
-                                         std::vector<double>   &rhs)
-      {
-        Implementation &data = *implementation;
-        rhs.resize(data.plan.trace_offset.back());
-        if (data.mesh.n_owned_polytopes() == 0)
-          return HDGTimes();
-        std::vector<double> blocks;
-        const HDGTimes      times = data.assemble(
-          problem, keep, [&](const unsigned int begin, const unsigned int end) {
-            blocks.resize(data.plan.square_offset[end] -
-                          data.plan.square_offset[begin]);
-            download_array(data.P.K,
-                           blocks.data(),
-                           blocks.size(),
-                           data.plan.parallel);
-            data.plan.parallel(
-              end - begin,
-              16,
-              [&](const std::size_t first, const std::size_t last) {
-                for (std::size_t k = begin + first; k < begin + last; ++k)
-                  use(k,
-                      blocks.data() + (data.plan.square_offset[k] -
-                                       data.plan.square_offset[begin]));
-              });
-          });
-        download_array(data.rhs.data(),
-                       rhs.data(),
-                       rhs.size(),
-                       data.plan.parallel);
-        set_failure();
-        return times;
-      }
-
-
-
-      template <int dim>
-      void
-      HDGAssembler<dim>::set_failure()
-      {
-        failed_polytope        = invalid_index;
-        unsigned long long key = 0;
-        check(cudaMemcpy(&key,
-                         implementation->failure.data(),
-                         8,
-                         cudaMemcpyDeviceToHost),
-              "a copy to the host");
-        if (key != ~0ull)
+                  double                *flux) override
           {
-            failed_polytope = (unsigned int)(key >> 8);
-            failure         = static_cast<HDGFailure>(key & 255u);
+            if (mesh.n_owned_polytopes() == 0)
+              return 0.;
+            const auto launch = [&] {
+              HDGRecovery<dim>{plan, gather}.launch(P, trace, solution, flux);
+            };
+            return is_kept ? recover_kept(launch) : recompute(problem, launch);
           }
-      }
+
+          void
+          download_balance(std::vector<double> &integrals,
+                           std::vector<double> &abs_f_values) const override
+          {
+            integrals.resize(plan.trace_offset.back());
+            abs_f_values.resize(mesh.n_owned_polytopes());
+            download(integral, integrals);
+            download(abs_f, abs_f_values);
+          }
+
+          void
+          download_dirichlet(std::vector<double> &values) const override
+          {
+            values.resize(plan.trace_offset.back());
+            download(dirichlet, values);
+          }
+
+        private:
+          using HDGAssembler<dim>::device_memory;
+          using HDGAssembler<dim>::failed_polytope;
+          using HDGAssembler<dim>::failure;
+          using HDGAssembler<dim>::is_kept;
+
+          // Copies as many values as @p to has.
+          void
+          download(const Array<double> &from, std::vector<double> &to) const
+          {
+            download_array(from.data(), to.data(), to.size(), plan.parallel);
+          }
+
+          // ---- memory
+
+          // Bytes of the arrays that all tiles share.
+          std::size_t
+          fixed_bytes() const
+          {
+            // Results; status, and the lists for elimination and of undone
+            // polytopes.
+            const std::size_t results = 8 * (rhs.size() + integral.size() +
+                                             dirichlet.size() + abs_f.size()),
+                              lists =
+                                status.size() > 0 ? 12 * status.size() + 4 : 0;
+            return on_device.bytes() + results + lists +
+                   coefficients.fixed_bytes();
+          }
+
+          // Number of values that are kept for recovery on the polytopes before
+          // k.
+          std::uint64_t
+          solver_begin(const unsigned int k) const
+          {
+            return P.simplex ? std::uint64_t(k) *
+                                 hdg_simplex_solver_size(
+                                   plan.max_basis,
+                                   (dim + 1) * plan.n_face_functions + 1)
+                             : plan.solver_offset[k];
+          }
+
+          // Bytes of the data for recovery on all polytopes.
+          std::size_t
+          kept_bytes() const
+          {
+            const unsigned int n = mesh.n_owned_polytopes();
+            return 8 * (P.in_parts() ? local_problems.state_size(P) * n
+                                     : solver_begin(n));
+          }
+
+          // Bytes of the arrays of a tile.
+          std::size_t
+          tile_bytes(const unsigned int begin,
+                     const unsigned int end,
+                     const bool         with_solvers) const
+          {
+            const std::size_t n_values =
+              plan.square_offset[end] - plan.square_offset[begin] +
+              (with_solvers && !P.in_parts()
+                 ? solver_begin(end) - solver_begin(begin)
+                 : 0);
+            return 8 * n_values + local_problems.tile_bytes(begin, end, P) +
+                   coefficients.tile_bytes(P.form, begin, end);
+          }
+
+          // Number of bytes that this object may use. If the last assembly
+          // needed one tile and this one needs the same size, that size is
+          // returned, since asking the driver for free memory takes time.
+          std::size_t
+          limit(const bool keep, const bool tile_solvers)
+          {
+            wanted = fixed_bytes() + (keep ? kept_bytes() : 0) +
+                     tile_bytes(0, mesh.n_owned_polytopes(), tile_solvers);
+            if (device_memory == 0 && wanted == one_tile)
+              return wanted;
+            const Memory      present = Device::device_memory();
+            const std::size_t reserve =
+              std::min(std::size_t(512) << 20, present.total / 16);
+            const std::size_t free = present.free + memory();
+            const std::size_t most = free > reserve ? free - reserve : 0;
+            return device_memory > 0 ? std::min(device_memory, most) : most;
+          }
+
+          void
+          check_mesh(const std::size_t limit) const
+          {
+            if (fixed_bytes() > limit)
+              throw Error(
+                "Mesh and trace spaces need " +
+                std::to_string((fixed_bytes() + 999) / 1000) +
+                " kB on the device, of which " + std::to_string(limit / 1000) +
+                " kB may be used: allow more memory, or use the host.");
+          }
+
+          // Throws an exception if the solvers of all polytopes, which need the
+          // given number of bytes, do not fit.
+          void
+          check_kept(const std::size_t bytes, const std::size_t limit) const
+          {
+            const std::size_t all = fixed_bytes() + bytes;
+            if (all > limit)
+              throw Error("The local solvers of all polytopes need " +
+                          std::to_string((all + 999999) / 1000000) +
+                          " MB on the device, of which " +
+                          std::to_string(limit / 1000000) +
+                          " MB may be used: let them be computed again "
+                          "(LocalSolvers::recompute), or allow more memory.");
+          }
+
+          // ---- assembly
+
+          // Prepares all stages for a problem.
+          void
+          prepare(const HDGProblem<dim> &problem)
+          {
+            const auto kind = [](const HDGForm<dim> &f) {
+              return std::make_tuple(f.tensor,
+                                     f.advection,
+                                     f.reaction,
+                                     f.table_a,
+                                     f.table_b,
+                                     f.table_c,
+                                     f.facet_table);
+            };
+            if (kind(problem.form) != kind(P.form))
+              n_operations[0] = n_operations[1] = -1.;
+            local_problems.prepare(problem.form, problem.tau.empty(), P);
+            coefficients.prepare(problem, P);
+          }
+
+          // Assembles all tiles. use() uses the K of the tile P.first to
+          // P.last.
+          template <typename Use>
+          HDGTimes
+          assemble_tiles(const HDGProblem<dim> &problem,
+                         const bool             keep,
+                         const Use             &use)
+          {
+            is_kept   = false;
+            with_kept = keep;
+            prepare(problem);
+            local_problems.state_is_kept = keep && P.in_parts();
+            const bool keep_solvers      = keep && !P.in_parts();
+            if (!keep_solvers)
+              solvers.release();
+            const std::size_t most      = limit(keep, false),
+                              kept_size = keep ? kept_bytes() : 0;
+            check_mesh(most);
+            check_kept(kept_size, most);
+            const std::size_t left = most - fixed_bytes() - kept_size;
+            if (keep_solvers)
+              solvers.resize(solver_begin(mesh.n_owned_polytopes()));
+            P.solvers          = keep_solvers ? solvers.data() : nullptr;
+            P.first_solver     = 0;
+            HDGTimes times     = for_tiles(problem, false, left, use);
+            is_kept            = keep;
+            times.trace_bytes  = 8. * K.size();
+            times.solver_bytes = kept_size;
+            set_failure();
+            return times;
+          }
+
+          // Runs use() after the local problems of each tile.
+          template <typename Use>
+          HDGTimes
+          for_tiles(const HDGProblem<dim> &problem,
+                    const bool             tile_solvers,
+                    const std::size_t      bytes,
+                    const Use             &use)
+          {
+            HDGTimes                 times;
+            const unsigned int       n    = mesh.n_owned_polytopes();
+            const unsigned long long none = ~0ull;
+            one_tile                      = 0;
+            check(cudaMemcpy(
+                    first_failure.data(), &none, 8, cudaMemcpyHostToDevice),
+                  "a copy to the device");
+            for (unsigned int begin = 0, end; begin < n; begin = end)
+              {
+                end     = end_of_tile(begin, tile_solvers, bytes);
+                P.first = begin;
+                P.last  = end;
+                coefficients.launch(problem, P);
+                allocate_tile(tile_solvers);
+                start.record(nullptr);
+                local_problems.launch(P);
+                stop.record(nullptr);
+                use();
+                done.record(nullptr);
+                done.wait();
+                times.generation += stop.since(start);
+                times.gather += done.since(stop);
+                ++times.n_tiles;
+              }
+            times.coefficients = coefficients.time();
+            one_tile           = times.n_tiles == 1 ? wanted : 0;
+            return times;
+          }
+
+          // The largest tile from polytope begin on that needs at most the
+          // given number of bytes, but at least one polytope.
+          unsigned int
+          end_of_tile(const unsigned int begin,
+                      const bool         tile_solvers,
+                      const std::size_t  bytes) const
+          {
+            unsigned int fits     = begin + 1,
+                         too_many = mesh.n_owned_polytopes() + 1;
+            while (too_many - fits > 1)
+              {
+                const unsigned int middle = fits + (too_many - fits) / 2;
+                if (tile_bytes(begin, middle, tile_solvers) <= bytes)
+                  fits = middle;
+                else
+                  too_many = middle;
+              }
+            return fits;
+          }
+
+          // Allocates K of the tile and, if @p tile_solvers, its solvers.
+          void
+          allocate_tile(const bool tile_solvers)
+          {
+            P.first_square = plan.square_offset[P.first];
+            K.resize(plan.square_offset[P.last] - P.first_square);
+            P.K = K.data();
+            if (tile_solvers && !P.in_parts())
+              {
+                P.first_solver = solver_begin(P.first);
+                solvers.resize(solver_begin(P.last) - P.first_solver);
+                P.solvers = solvers.data();
+              }
+          }
+
+          // ---- recovery
+
+          // Runs use() for all polytopes, with the local solvers that are kept.
+          // Returns seconds.
+          template <typename Use>
+          double
+          recover_kept(const Use &use)
+          {
+            if (P.in_parts())
+              local_problems.set_kept_state(P);
+            else
+              P.solvers = solvers.data();
+            P.first_solver = 0;
+            P.first        = 0;
+            P.last         = mesh.n_owned_polytopes();
+            start.record(nullptr);
+            use();
+            done.record(nullptr);
+            done.wait();
+            return done.since(start);
+          }
+
+          // Solves all local problems again, and runs use() for each tile.
+          // Returns seconds.
+          template <typename Use>
+          double
+          recompute(const HDGProblem<dim> &problem, const Use &use)
+          {
+            prepare(problem);
+            local_problems.state_is_kept = false;
+            P.solvers                    = nullptr;
+            const std::size_t most       = limit(false, true);
+            check_mesh(most);
+            const HDGTimes times =
+              for_tiles(problem, true, most - fixed_bytes(), use);
+            return times.generation + times.gather + times.coefficients;
+          }
+
+          // Copies the first failure from the device.
+          void
+          set_failure()
+          {
+            failed_polytope        = invalid_index;
+            unsigned long long key = 0;
+            check(
+              cudaMemcpy(&key, first_failure.data(), 8, cudaMemcpyDeviceToHost),
+              "a copy to the host");
+            if (key != ~0ull)
+              {
+                failed_polytope = (unsigned int)(key >> 8);
+                failure         = static_cast<HDGFailure>(key & 255u);
+              }
+          }
+
+          const HDGPlan<dim>       &plan;
+          const PolytopicMesh<dim> &mesh;
+          HDGData<dim>              P = {};
+          HDGUpload<dim>            on_device;
+          // Stages of a tile.
+          HDGCoefficients<dim>  coefficients;
+          HDGLocalProblems<dim> local_problems;
+          HDGGather<dim>        gather;
+
+          Array<double>             K, rhs, integral, dirichlet, abs_f, solvers;
+          Array<unsigned long long> first_failure;
+          Array<unsigned int>       status;
+          Event                     start, stop, done;
+          // Bytes of all arrays if there is one tile: in this assembly, and in
+          // the last one (0 if it had several tiles).
+          std::size_t wanted = 0, one_tile = 0;
+          // Local solvers were requested in the last assembly.
+          bool with_kept = false;
+          // Number of operations for the form P.form, without and with
+          // recovery; negative: not counted.
+          mutable double n_operations[2] = {-1., -1.};
+        };
+      } // namespace
 
 
 
       template <int dim>
-      double
-      HDGAssembler<dim>::recover(const HDGProblem<dim> &problem,
-                                 const double          *trace,
-                                 double                *solution,
-                                 double                *flux)
+      std::unique_ptr<HDGAssembler<dim>>
+      HDGAssembler<dim>::create(const HDGPlan<dim> &plan)
       {
-        Implementation &data = *implementation;
-        if (data.mesh.n_owned_polytopes() == 0)
-          return 0.;
-        return data.kept ? data.recover_kept(trace, solution, flux)
-                         : data.recompute(problem, trace, solution, flux);
-      }
-
-
-
-      template <int dim>
-      double
-      HDGAssembler<dim>::operations() const
-      {
-        const Implementation &data = *implementation;
-        double               &n    = data.n_operations[data.with_kept ? 1 : 0];
-        if (n < 0.)
-          n = count_operations(data.plan,
-                               data.P,
-                               data.P.facet_point_group !=
-                                 data.on_device.all_facet_point_groups,
-                               data.with_kept);
-        return n;
-      }
-
-
-
-      template <int dim>
-      void
-      HDGAssembler<dim>::download_fixed(std::vector<char> &fixed) const
-      {
-        implementation->coefficients.download_fixed(fixed);
-      }
-
-
-
-      template <int dim>
-      bool
-      HDGAssembler<dim>::is_kept() const
-      {
-        return implementation->kept;
-      }
-
-
-
-      template <int dim>
-      void
-      HDGAssembler<dim>::download_balance(std::vector<double> &integral,
-                                          std::vector<double> &abs_f) const
-      {
-        const Implementation &data = *implementation;
-        integral.resize(data.plan.trace_offset.back());
-        abs_f.resize(data.mesh.n_owned_polytopes());
-        download_array(data.integral.data(),
-                       integral.data(),
-                       integral.size(),
-                       data.plan.parallel);
-        download_array(data.abs_f.data(),
-                       abs_f.data(),
-                       abs_f.size(),
-                       data.plan.parallel);
-      }
-
-
-
-      template <int dim>
-      void
-      HDGAssembler<dim>::download_dirichlet(std::vector<double> &values) const
-      {
-        const Implementation &data = *implementation;
-        values.resize(data.plan.trace_offset.back());
-        download_array(data.dirichlet.data(),
-                       values.data(),
-                       values.size(),
-                       data.plan.parallel);
+        return std::make_unique<TiledAssembler<dim>>(plan);
       }
 
 

@@ -82,7 +82,7 @@ namespace Tessella
         /**
          * Fills the tables of polytopes [begin, end) if there are no device
          * coefficients. @p volume (unless null): arrays of n_points values
-         * each, with points in the order of subcell_points(). @p facets: one
+         * each, with points in the order of HDGPlan::subcell_q. @p facets: one
          * array of b.n, with four values for each point group.
          */
         std::function<void(const unsigned int  begin,
@@ -106,9 +106,31 @@ namespace Tessella
         const std::vector<unsigned int>  &block_of_interface;
         const std::vector<unsigned int>  &interface_of_block;
         const std::vector<std::uint64_t> &dof_offset; ///< of block rows
+        const BlockSparsity              &sparsity;   ///< of the trace matrix
         /// Interfaces with Dirichlet conditions.
-        const std::vector<bool> &fixed;
+        std::vector<bool> fixed;
       };
+
+      /// The discretisation that HDGAssembler works with. References must
+      /// outlive all objects that contain a copy.
+      template <int dim>
+      struct HDGInput
+      {
+        const PolytopicMesh<dim> &mesh;
+        const PolytopicDoFs      &dofs;
+        const TraceSpace<dim>    &trace;
+        HDGNumbering              numbering;
+        RuleTables                rules;
+        /// For each degree, the degree whose rule integrates squares of
+        /// polynomials on sub-cells.
+        std::vector<unsigned int> mass_degree;
+        /// Exponents of the functions of the largest degree.
+        std::vector<unsigned char> exponents;
+        Parallel                   parallel;
+      };
+
+      template <int dim>
+      class HDGPlan;
 
       /// Times and sizes of an assembly.
       struct HDGTimes
@@ -132,7 +154,6 @@ namespace Tessella
         degree,
         ten_less_degree, ///< 10 - the smallest degree
         volume_point_groups,
-        facet_point_groups,
         others,         ///< 1 unless every polytope is one simplex
         shared_patches, ///< 1 if trace functions extend over several facets
         number
@@ -157,73 +178,43 @@ namespace Tessella
       class HDGAssembler
       {
       public:
-        /// References must outlive the object. @p device_memory: bytes for all
-        /// arrays of this object; 0 means all free memory. Only sizes() may be
-        /// called before upload(). @p exponents: those of the largest degree.
-        /// @p mass_degree: for each degree, the degree whose rule integrates
-        /// squares of polynomials on sub-cells.
-        HDGAssembler(const PolytopicMesh<dim>         &mesh,
-                     const PolytopicDoFs              &dofs,
-                     const TraceSpace<dim>            &trace,
-                     const BlockSparsity              &sparsity,
-                     const HDGNumbering               &numbering,
-                     const RuleTables                 &rules,
-                     const std::vector<unsigned int>  &mass_degree,
-                     const std::vector<unsigned char> &exponents,
-                     const bool                        tensor_product,
-                     const std::size_t                 device_memory,
-                     const Parallel                   &parallel);
-        ~HDGAssembler();
+        /// Copies mesh and structure to the device. @p plan must outlive the
+        /// object and have the sizes of all processes.
+        static std::unique_ptr<HDGAssembler>
+        create(const HDGPlan<dim> &plan);
 
-        const HDGSizes &
-        sizes() const;
-        /// Copies mesh and structure to the device. @p sizes: maximum over all
-        /// processes.
-        void
-        upload(const HDGSizes &sizes);
-        /// Device memory, in bytes, that assembly has allocated, and that it
-        /// may allocate.
-        std::size_t
-        memory() const;
-        void
-        set_device_memory(const std::size_t bytes);
+        virtual ~HDGAssembler() = default;
 
-        // ---- quadrature points and trace functions, for the caller's tables
-        /// Number of quadrature points before each sub-cell.
-        const std::vector<std::uint64_t> &
-        subcell_points() const;
-        const std::vector<HDGFacetPointGroup> &
-        facet_point_groups() const;
-        const std::vector<unsigned int> &
-        facet_begin() const;
-        unsigned int
-        n_boundary_point_groups() const;
-        /// First trace function of each polytope among those of all polytopes.
-        const std::vector<std::uint64_t> &
-        trace_offset() const;
+        /// Bytes that all arrays of this object may need together; 0 means all
+        /// free memory.
+        std::size_t device_memory = 0;
+
+        /// Bytes that assembly has allocated.
+        virtual std::size_t
+        memory() const = 0;
 
         /// Assembles the trace matrix and right-hand side in device memory. @p
         /// keep: local solvers stay on the device for recover().
-        HDGTimes
+        virtual HDGTimes
         assemble(const HDGProblem<dim> &problem,
                  const bool             keep,
                  double                *values,
-                 double                *rhs);
+                 double                *rhs) = 0;
 
         /**
          * Computes K of all polytopes without a trace matrix. @p use is called
          * with each polytope and its K for all its trace functions, in host
          * memory; several threads call it at a time. @p rhs: right-hand sides
-         * of trace functions, indexed by trace_offset(), which include the
-         * contributions of Dirichlet values.
+         * of trace functions, indexed by HDGPlan::trace_offset, which include
+         * the contributions of Dirichlet values.
          */
         using UseBlocks =
           std::function<void(const unsigned int polytope, const double *K)>;
-        HDGTimes
+        virtual HDGTimes
         assemble_blocks(const HDGProblem<dim> &problem,
                         const bool             keep,
                         const UseBlocks       &use,
-                        std::vector<double>   &rhs);
+                        std::vector<double>   &rhs) = 0;
 
         /// The polytope for which assemble() failed, or invalid_index, and the
         /// reason.
@@ -232,45 +223,37 @@ namespace Tessella
 
         /// Multiplications and additions of products and factorisations in the
         /// last assemble(). They are counted in the first call.
-        double
-        operations() const;
+        virtual double
+        operations() const = 0;
 
         /// For each polytope, after assemble(): true if a c that varies, or
         /// alpha, is non-zero somewhere. Only valid if the form has one of
         /// these.
-        void
-        download_fixed(std::vector<char> &fixed) const;
+        virtual void
+        download_fixed(std::vector<char> &fixed) const = 0;
 
         /// True if the local solvers of the last assemble() are in device
         /// memory.
-        bool
-        is_kept() const;
+        bool is_kept = false;
 
         /// Computes u and q (dim times as many values) from traces. All arrays
-        /// are in device memory. Unless is_kept(), local problems are solved
-        /// again; if is_kept(), @p problem is ignored. Returns seconds.
-        double
+        /// are in device memory. Unless is_kept, local problems are solved
+        /// again; if is_kept, @p problem is ignored. Returns seconds.
+        virtual double
         recover(const HDGProblem<dim> &problem,
                 const double          *trace,
                 double                *solution,
-                double                *flux);
+                double                *flux) = 0;
 
         /// Returns, after assemble(), the integrals of the trace functions of
         /// polytopes, and of |f|.
-        void
+        virtual void
         download_balance(std::vector<double> &integral,
-                         std::vector<double> &abs_f) const;
+                         std::vector<double> &abs_f) const = 0;
         /// Returns the coefficients of Dirichlet data for the polytopes' trace
         /// functions.
-        void
-        download_dirichlet(std::vector<double> &dirichlet) const;
-
-      private:
-        void
-        set_failure();
-
-        struct Implementation;
-        std::unique_ptr<Implementation> implementation;
+        virtual void
+        download_dirichlet(std::vector<double> &dirichlet) const = 0;
       };
 
       /// Copies from the device to pageable host memory, through pinned buffers

@@ -139,18 +139,6 @@ namespace Tessella
 
 
       template <int dim>
-      std::size_t
-      HDGCoefficients<dim>::tile_bytes(const HDGForm<dim> &form,
-                                       const unsigned int  begin,
-                                       const unsigned int  end) const
-      {
-        return 8 * (n_volume_values(form, begin, end) +
-                    n_facet_values(form, begin, end));
-      }
-
-
-
-      template <int dim>
       void
       HDGCoefficients<dim>::prepare(const HDGProblem<dim> &problem,
                                     HDGData<dim>          &data)

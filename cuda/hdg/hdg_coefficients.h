@@ -46,7 +46,11 @@ namespace Tessella
         std::size_t
         tile_bytes(const HDGForm<dim> &form,
                    const unsigned int  begin,
-                   const unsigned int  end) const;
+                   const unsigned int  end) const
+        {
+          return 8 * (n_volume_values(form, begin, end) +
+                      n_facet_values(form, begin, end));
+        }
         /// Bytes that tables hold at present.
         std::size_t
         held_bytes() const
@@ -93,7 +97,8 @@ namespace Tessella
                        const unsigned int  begin,
                        const unsigned int  end) const
         {
-          return form.facet_table ? 4 * plan.n_facet_point_groups(begin, end)
+          return form.facet_table ? std::size_t(4) * (plan.facet_begin[end] -
+                                                      plan.facet_begin[begin])
                                   : 0;
         }
         /// Determines which polytopes are fixed.

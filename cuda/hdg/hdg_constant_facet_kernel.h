@@ -211,24 +211,6 @@ namespace Tessella
           return result;
         }
 
-        /// make_slice_point_group() without divisions.
-        __device__ HDGSlicePointGroup
-        patch_of(const HDGFacetPointGroup &point_group,
-                 const unsigned int        degree) const
-        {
-          const unsigned int p = point_group.patch;
-          const bool planar = P.patch_frame[std::size_t(p) * (dim * (dim + 2)) +
-                                            dim * dim + 2 * dim - 1] == 0.;
-          return {p,
-                  point_group.row - first_row,
-                  point_group.code,
-                  P.patch_functions[p],
-                  P.n_generators[0][degree],
-                  P.n_generators[planar ? 1 : 0][degree],
-                  planar ? P.planar : nullptr,
-                  P.patch_coefficients + P.patch_offset[p]};
-        }
-
         /// Evaluates the functions on the box at the point of this lane, up to
         /// a common factor, which is returned.
         __device__ double
@@ -303,11 +285,7 @@ namespace Tessella
                         const HDGSlicePointGroup &point_group,
                         const unsigned int        first) const
         {
-#pragma unroll
-          for (int h = 0; h < T; ++h)
-#pragma unroll
-            for (int u = 0; u < U; ++u)
-              psi[h][u][0] = psi[h][u][1] = 0.;
+          Entry::zero(psi);
           const double *const values = generators() + first + g;
 #pragma unroll 2
           for (unsigned int j0 = 0; j0 < point_group.n; j0 += 4)
@@ -325,10 +303,9 @@ namespace Tessella
 #pragma unroll
               for (int u = 0; u < U; ++u)
                 b[u] = values[j * ld_generators + 8 * u];
-              WarpProduct<T, U, U, double>::add(
-                psi, a, b, [&](const int h, const int) {
-                  return h < 2 || 8 * h < point_group.n_functions;
-                });
+              add_products(psi, a, b, [&](const int h, const int) {
+                return h < 2 || 8 * h < point_group.n_functions;
+              });
             }
         }
 
@@ -366,10 +343,9 @@ namespace Tessella
                       left[h]  = psi[h][u][s] * factor;
                       right[h] = s == 0 ? b[h].x : b[h].y;
                     }
-                  WarpProduct<T, T, T, double>::add(
-                    sums, left, right, [&](const int h, const int) {
-                      return h < 2 || 8 * h < n_psi;
-                    });
+                  add_products(sums, left, right, [&](const int h, const int) {
+                    return h < 2 || 8 * h < n_psi;
+                  });
                 }
             }
         }
@@ -397,16 +373,7 @@ namespace Tessella
               for (int h = 0; h < T; ++h)
                 result[h] += psi[h][u][0] * factor.x + psi[h][u][1] * factor.y;
             }
-#pragma unroll
-          for (int h = 0; h < T; ++h)
-            {
-              double v = result[h];
-              v += __shfl_xor_sync(~0u, v, 1);
-              v += __shfl_xor_sync(~0u, v, 2);
-              const unsigned int i = 8 * h + g;
-              if (t == 0 && i < n_psi)
-                to[i] = replace ? v : to[i] + v;
-            }
+          Entry::put_vector(result, to, n_psi, replace);
         }
 
         /// Adds the sums to F and R, for facets with one normal. @p replace:
@@ -440,10 +407,9 @@ namespace Tessella
 #pragma unroll
                       for (int h = 0; h < T; ++h)
                         a[h] = sums[h][u][s];
-                      WarpProduct<T, 1, 1, double>::add(
-                        c, a, b, [&](const int h, const int) {
-                          return h < 2 || 8 * h < n_psi;
-                        });
+                      add_products(c, a, b, [&](const int h, const int) {
+                        return h < 2 || 8 * h < n_psi;
+                      });
                     }
               const unsigned int at           = g * ld + j0 + 2 * t;
               const auto         row_is_there = [&](const int h) {
@@ -502,16 +468,9 @@ namespace Tessella
                     const HDGSlicePointGroup &point_group,
                     const unsigned int        row) const
         {
-          const bool fixed     = point_group.code & 4u,
-                     boundary  = point_group.code & 2u;
           const unsigned int n = point_group.n_functions;
-          if (lane < n)
-            {
-              to.trace_vector(3)[row + lane] = fixed ? 0. : 1. + row;
-              if (!boundary)
-                to.trace_vector(1)[row + lane] = 0.;
-            }
-          if (!fixed)
+          Entry::begin_vectors(point_group.code, row, n);
+          if (!(point_group.code & 4u))
             for (unsigned int i0 = 0; i0 < n; i0 += 2)
               {
                 const unsigned int i = i0 + lane / 16, j = lane & 15u;
@@ -554,7 +513,9 @@ namespace Tessella
                     point_of(point_group, lane % 4, part.valid);
                   const unsigned int degree = P.patch_degree[part.patch];
                   slice_point_group =
-                    patch_of(P.facet_point_group[slice], degree);
+                    make_slice_point_group(P,
+                                           P.facet_point_group[slice],
+                                           first_row);
                   next_row = first_row + slice_point_group.row;
                   begins   = Entry::begins_patch(begin, slice);
                   // The sums of the previous slice have read its values.
@@ -627,11 +588,7 @@ namespace Tessella
 #pragma unroll
                           for (int d = 0; d < dim; ++d)
                             normal[d] = n[d];
-#pragma unroll
-                          for (int h = 0; h < T; ++h)
-#pragma unroll
-                            for (int u = 0; u < T; ++u)
-                              sums[h][u][0] = sums[h][u][1] = 0.;
+                          Entry::zero(sums);
                         }
                       const unsigned int mask =
                         rest & __ballot_sync(~0u, same || parallel) >> first;
@@ -721,10 +678,7 @@ namespace Tessella
                         values[h] =
                           m < next && j < n ? whole.R()[m * ld + j] : 0.;
                       }
-                    WarpProduct<T, T, T, double>::add(sums,
-                                                      values,
-                                                      values,
-                                                      lower);
+                    add_products(sums, values, values, lower);
                   }
               }
             const double  factor  = 1. / P.form.tau;

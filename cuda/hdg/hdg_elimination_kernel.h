@@ -122,11 +122,7 @@ namespace Tessella
             const unsigned int status = P.status[k];
             if (status & hdg_failed)
               continue;
-            const Block        whole(P,
-                              P.state_layout,
-                              P.state + std::size_t(k - P.first) *
-                                          P.state_layout.inverse,
-                              k);
+            const Block        whole = state_of(P, k);
             const unsigned int n = whole.n, size = dim * n * L.mass_stride;
             __syncthreads();
             copy_pairs(
@@ -326,8 +322,7 @@ namespace Tessella
 #pragma unroll
                   for (int u = 0; u < T; ++u)
                     b[u] = right[u][l];
-                  WarpProduct<2, T, T, double>::add(
-                    sums, a, b, [](const int, const int) { return true; });
+                  add_products(sums, a, b);
                 }
               // All lanes have read what other lanes overwrite.
               __syncwarp();
@@ -389,7 +384,6 @@ namespace Tessella
                       c[h][u][s]           = there ? reciprocal * v : 0.;
                     }
             }
-          const auto all = [](const int, const int) { return true; };
           const auto sum = [&](const unsigned int l, const auto &sign) {
             double x[TM], y[TN];
 #pragma unroll
@@ -398,7 +392,7 @@ namespace Tessella
 #pragma unroll
             for (int u = 0; u < TN; ++u)
               y[u] = right[u][l];
-            WarpProduct<TM, TN, TN, double>::add(c, x, y, all);
+            add_products(c, x, y);
           };
           const unsigned int depth = dim * padded_n;
 #pragma unroll n_steps

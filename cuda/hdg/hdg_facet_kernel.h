@@ -113,6 +113,54 @@ namespace Tessella
           return result;
         }
 
+        /// Sets the sums of a warp to zero.
+        template <int M, int N>
+        __device__ __forceinline__ static void
+        zero(double (&sums)[M][N][2])
+        {
+#pragma unroll
+          for (int h = 0; h < M; ++h)
+#pragma unroll
+            for (int u = 0; u < N; ++u)
+              sums[h][u][0] = sums[h][u][1] = 0.;
+        }
+
+        /// Initialises the vectors of a patch whose @p n functions begin at @p
+        /// row.
+        __device__ __forceinline__ void
+        begin_vectors(const unsigned int code,
+                      const unsigned int row,
+                      const unsigned int n) const
+        {
+          for (unsigned int i = lane; i < n; i += 32)
+            {
+              to.trace_vector(3)[row + i] = code & 4u ? 0. : 1. + row;
+              if (!(code & 2u))
+                to.trace_vector(1)[row + i] = 0.;
+            }
+        }
+
+        /// Adds the sums of four lanes each, of functions 8 h + g, to @p n
+        /// values, or replaces these.
+        template <int T>
+        __device__ __forceinline__ void
+        put_vector(const double (&sums)[T],
+                   double            *values,
+                   const unsigned int n,
+                   const bool         replace) const
+        {
+#pragma unroll
+          for (int h = 0; h < T; ++h)
+            {
+              double v = sums[h];
+              v += __shfl_xor_sync(~0u, v, 1);
+              v += __shfl_xor_sync(~0u, v, 2);
+              const unsigned int i = 8 * h + g;
+              if (t == 0 && i < n)
+                values[i] = replace ? v : values[i] + v;
+            }
+        }
+
         /// E if there are no points.
         __device__ void
         clear(double *partial) const
@@ -217,11 +265,7 @@ namespace Tessella
                 const Coefficient &coefficient,
                 const Rows        &rows) const
         {
-#pragma unroll
-          for (int h = 0; h < T; ++h)
-#pragma unroll
-            for (int u = 0; u < U; ++u)
-              values[h][u][0] = values[h][u][1] = 0.;
+          Entry::zero(values);
           const double *const tables = base + P.layout.tables + g;
 #pragma unroll 1
           for (unsigned int j0 = 0; j0 < n_values; j0 += 4)
@@ -259,7 +303,7 @@ namespace Tessella
 #pragma unroll
                     for (int s = 0; s < 2; ++s)
                       c[h][u][s] = values[h][u0 + u][s];
-                WarpProduct<T, U / 2, U / 2, double>::add(c, a, b, wanted);
+                add_products(c, a, b, wanted);
 #pragma unroll
                 for (int h = 0; h < T; ++h)
 #pragma unroll
@@ -284,11 +328,7 @@ namespace Tessella
             const bool    more,
             const Wanted &wanted) const
         {
-#pragma unroll
-          for (int h = 0; h < T; ++h)
-#pragma unroll
-            for (int u = 0; u < T; ++u)
-              sums[h][u][0] = sums[h][u][1] = 0.;
+          Entry::zero(sums);
 #pragma unroll
           for (int u = 0; u < U; ++u)
             if (u < U / 2 || more)
@@ -305,7 +345,7 @@ namespace Tessella
                         a[h] = left[h][u][s] * (s == 0 ? factor.x : factor.y);
                         b[h] = right[h][u][s];
                       }
-                    WarpProduct<T, T, T, double>::add(sums, a, b, wanted);
+                    add_products(sums, a, b, wanted);
                   }
               }
         }
@@ -519,12 +559,8 @@ namespace Tessella
           if (boundary)
             integrate_functions(
               psi, weight(5), to.trace_vector(1) + row, n_psi, more, replace);
-          if (replace && lane < n_psi)
-            {
-              to.trace_vector(3)[row + lane] = fixed ? 0. : 1. + row;
-              if (!boundary)
-                to.trace_vector(1)[row + lane] = 0.;
-            }
+          if (replace)
+            Entry::begin_vectors(point_group.code, row, n_psi);
         }
 
         __device__ void
@@ -547,16 +583,7 @@ namespace Tessella
                   result[h] +=
                     psi[h][u][0] * factor.x + psi[h][u][1] * factor.y;
               }
-#pragma unroll
-          for (int h = 0; h < T; ++h)
-            {
-              double v = result[h];
-              v += __shfl_xor_sync(~0u, v, 1);
-              v += __shfl_xor_sync(~0u, v, 2);
-              const unsigned int i = 8 * h + g;
-              if (t == 0 && i < n_psi)
-                to[i] = replace ? v : to[i] + v;
-            }
+          Entry::put_vector(result, to, n_psi, replace);
         }
 
         /// Integrates over all facets of the entry. @p partial: destination of
@@ -778,8 +805,7 @@ namespace Tessella
 #pragma unroll
                       for (int u = 0; u < TN; ++u)
                         b[u] = values[j * ld + column[u]];
-                      WarpProduct<T, TN, TN, double>::add(
-                        c, a, b, [](const int, const int) { return true; });
+                      add_products(c, a, b);
                     }
                   __syncwarp();
 #pragma unroll
@@ -851,8 +877,7 @@ namespace Tessella
                         a[h] = row[h][q] * factor;
                         b[h] = column[h][q];
                       }
-                    WarpProduct<T, T, T, double>::add(
-                      c, a, b, [](const int, const int) { return true; });
+                    add_products(c, a, b);
                   }
 #pragma unroll
                 for (int h = 0; h < T; ++h)
@@ -990,12 +1015,7 @@ namespace Tessella
               double *const        integral = to.trace_vector(0) + row,
                             *const data     = to.trace_vector(1) + row;
               if (replace)
-                for (unsigned int i = lane; i < n_psi; i += 32)
-                  {
-                    to.trace_vector(3)[row + i] = fixed ? 0. : 1. + row;
-                    if (!boundary)
-                      data[i] = 0.;
-                  }
+                Entry::begin_vectors(point_group.code, row, n_psi);
               // On the boundary there are twice as many rows: functions, then
               // functions times data.
               Whole::sum_rows(

@@ -59,7 +59,8 @@ namespace Tessella
         /// the same column.
         template <int dim>
         __global__ void
-        hdg_gather_kernel(const typename HDGGather<dim>::Arguments G)
+        hdg_gather_kernel(const __grid_constant__ HDGData<dim>     P,
+                          const typename HDGGather<dim>::Arguments G)
         {
           const unsigned int  lane = threadIdx.x & 31u;
           const std::uint64_t row =
@@ -75,30 +76,30 @@ namespace Tessella
           for (unsigned int side = 0; side < 2; ++side)
             {
               const unsigned int
-                k = G.interface_polytope[2 * std::size_t(interface) + side],
+                k = P.D.interface_polytope[2 * std::size_t(interface) + side],
                 other =
-                  G.interface_polytope[2 * std::size_t(interface) + 1 - side];
-              if (k == invalid_index || k < G.first || k >= G.last)
+                  P.D.interface_polytope[2 * std::size_t(interface) + 1 - side];
+              if (k == invalid_index || k < P.first || k >= P.last)
                 continue;
               if (irregular && side == 0)
                 for (unsigned int j = lane; j < G.row_width[b]; j += 32)
                   out[j] = 0.;
               __syncwarp();
-              const std::uint64_t first = G.trace_offset[k];
+              const std::uint64_t first = P.trace_offset[k];
               const unsigned int  n =
-                (unsigned int)(G.trace_offset[k + 1] - first);
+                (unsigned int)(P.trace_offset[k + 1] - first);
               const unsigned int own =
-                G.entry_row[G.entry_of_side[2 * std::size_t(interface) +
+                P.entry_row[G.entry_of_side[2 * std::size_t(interface) +
                                             side]] +
                 i;
-              const double *const K = G.K +
-                                      (G.square_offset[k] - G.first_square) +
+              const double *const K = P.K +
+                                      (P.square_offset[k] - P.first_square) +
                                       std::uint64_t(own) * n;
-              const unsigned int end = G.polytope_interface_offset[k + 1];
-              for (unsigned int e = G.polytope_interface_offset[k]; e < end;
+              const unsigned int end = P.D.polytope_interface_offset[k + 1];
+              for (unsigned int e = P.D.polytope_interface_offset[k]; e < end;
                    ++e)
                 {
-                  const unsigned int j      = G.polytope_interface[e] / 2;
+                  const unsigned int j      = P.D.polytope_interface[e] / 2;
                   const unsigned int column = G.block_of_interface[j];
                   if (column == invalid_index)
                     continue;
@@ -115,13 +116,14 @@ namespace Tessella
                     }
                   const bool shared =
                     side == 1 &&
-                    G.interface_polytope[G.polytope_interface[e] ^ 1u] == other;
+                    P.D.interface_polytope[P.D.polytope_interface[e] ^ 1u] ==
+                      other;
                   const bool         add = irregular || shared;
                   const unsigned int m =
                     (unsigned int)(G.dof_offset[column + 1] -
                                    G.dof_offset[column]);
                   double *const       to   = out + G.column_offset[low];
-                  const double *const from = K + G.entry_row[e];
+                  const double *const from = K + P.entry_row[e];
                   for (unsigned int l = lane; l < m; l += 32)
                     to[l] = add ? to[l] + from[l] : from[l];
                   if (irregular)
@@ -129,7 +131,7 @@ namespace Tessella
                 }
               if (lane == 0)
                 {
-                  const double value = G.local_rhs[first + own];
+                  const double value = P.rhs[first + own];
                   G.rhs[row]         = side == 0 ? value : G.rhs[row] + value;
                 }
               __syncwarp();
@@ -141,20 +143,12 @@ namespace Tessella
 
       template <int dim>
       void
-      HDGGather<dim>::prepare(const HDGPlan<dim>  &plan,
-                              const BlockSparsity &sparsity,
-                              const HDGData<dim>  &data,
-                              DeviceCopies        &copies)
+      HDGGather<dim>::prepare(const HDGPlan<dim> &plan, DeviceCopies &copies)
       {
-        Arguments          &G         = arguments;
-        const HDGNumbering &numbering = plan.numbering;
-        const BlockRows     rows      = list_block_rows(plan.mesh, numbering);
-        G.polytope_interface_offset   = data.D.polytope_interface_offset;
-        G.polytope_interface          = data.D.polytope_interface;
-        G.interface_polytope          = data.D.interface_polytope;
-        G.entry_row                   = data.entry_row;
-        G.trace_offset                = data.trace_offset;
-        G.square_offset               = data.square_offset;
+        Arguments           &G         = arguments;
+        const HDGNumbering  &numbering = plan.numbering;
+        const BlockSparsity &sparsity  = numbering.sparsity;
+        const BlockRows      rows      = list_block_rows(plan.mesh, numbering);
         G.block_of_interface = copies.upload(numbering.block_of_interface);
         G.interface_of_block = copies.upload(numbering.interface_of_block);
         G.dof_offset         = copies.upload(numbering.dof_offset);
@@ -180,14 +174,9 @@ namespace Tessella
         Arguments G                  = arguments;
         G.values                     = values;
         G.rhs                        = rhs;
-        G.K                          = data.K;
-        G.local_rhs                  = data.rhs;
-        G.first                      = data.first;
-        G.last                       = data.last;
-        G.first_square               = data.first_square;
         const std::uint64_t n_blocks = (G.n_rows + 3) / 4;
         if (n_blocks > 0)
-          hdg_gather_kernel<dim><<<(unsigned int)n_blocks, 128>>>(G);
+          hdg_gather_kernel<dim><<<(unsigned int)n_blocks, 128>>>(data, G);
         check(cudaGetLastError(), "the trace matrix");
       }
 

@@ -18,50 +18,30 @@ namespace Tessella
       class HDGGather
       {
       public:
-        /// Arguments of the kernel.
+        /// Arguments of the kernel in addition to HDGData.
         struct Arguments
         {
-          const unsigned int *polytope_interface_offset, *polytope_interface,
-            *interface_polytope;
           const unsigned int *block_of_interface, *interface_of_block,
-            *row_block, *entry_row;
+            *row_block;
           const unsigned int  *entry_of_side; ///< two for each interface
           const unsigned char *irregular;     ///< for each block row, see
                                               ///< hdg_gather_kernel()
-          const std::uint64_t *dof_offset, *trace_offset, *square_offset;
+          const std::uint64_t *dof_offset;
           const std::uint64_t *block_offset, *value_offset;
           const unsigned int  *block_column, *column_offset, *row_width;
-          const double        *K, *local_rhs;
-          std::uint64_t        first_square, n_rows;
-          unsigned int         first, last;
+          std::uint64_t        n_rows;
           double              *values, *rhs;
         };
 
-        /// Copies the structure of the matrix to the device. @p data: arrays of
-        /// the mesh and of entries.
+        /// Copies the structure of the matrix to the device.
         void
-        prepare(const HDGPlan<dim>  &plan,
-                const BlockSparsity &sparsity,
-                const HDGData<dim>  &data,
-                DeviceCopies        &copies);
+        prepare(const HDGPlan<dim> &plan, DeviceCopies &copies);
 
         /// Starts the kernel for the tile that @p data describes.
         void
         launch(const HDGData<dim> &data, double *values, double *rhs) const;
 
-        const unsigned int *
-        block_of_interface() const
-        {
-          return arguments.block_of_interface;
-        }
-
-        const std::uint64_t *
-        dof_offset() const
-        {
-          return arguments.dof_offset;
-        }
-
-      private:
+        /// Set by prepare(), except for values and rhs.
         Arguments arguments = {};
       };
     } // namespace Device

@@ -171,17 +171,12 @@ namespace Tessella
                            patch_degree = P.patch_degree[p];
         const bool planar = P.patch_frame[std::size_t(p) * (dim * (dim + 2)) +
                                           dim * dim + 2 * dim - 1] == 0.;
-        const unsigned int n_all =
-          Legendre::n_functions(dim, patch_degree, P.tensor_product);
         return {p,
                 point_group.row - row,
                 point_group.code,
                 P.patch_functions[p],
-                n_all,
-                planar ? Legendre::n_functions(dim - 1,
-                                               patch_degree,
-                                               P.tensor_product)
-                       : n_all,
+                P.n_generators[0][patch_degree],
+                P.n_generators[planar ? 1 : 0][patch_degree],
                 planar ? P.planar : nullptr,
                 P.patch_coefficients + P.patch_offset[p]};
       }
@@ -291,6 +286,49 @@ namespace Tessella
           }
         return result;
       }
+
+      /// A quadrature point of the volume: point @p r of a point group. Behind
+      /// the last point of the sub-cell, it is that point and not valid.
+      template <int dim>
+      struct HDGVolumePoint
+      {
+        const HDGData<dim> &P;
+        unsigned int        subcell, point; ///< point in the sub-cell's rule
+        bool                valid;
+        double              x[dim], w;
+
+        __device__ __forceinline__
+        HDGVolumePoint(const HDGData<dim>        &P,
+                       const HDGVolumePointGroup &point_group,
+                       const unsigned int         r,
+                       const unsigned int         rule_degree)
+          : P(P)
+          , subcell(point_group.subcell)
+        {
+          const unsigned int n_points =
+            n_volume_points<Cells::others>(P.D, subcell, rule_degree);
+          point = min(point_group.first + r, n_points - 1);
+          valid = point_group.first + r < n_points;
+          w     = general_volume_point(P.D, subcell, point, rule_degree, x);
+        }
+
+        /// Address of the point's value in the first volume table.
+        __device__ const double *
+        table() const
+        {
+          return P.volume_table +
+                 (P.D.subcell_q[subcell] - P.first_volume_point) + point;
+        }
+
+        /// Value of f.
+        __device__ double
+        source() const
+        {
+          return P.form.table_f < 0
+                   ? P.form.f
+                   : table()[P.form.table_f * P.n_volume_points];
+        }
+      };
 
       /// The local problem of a polytope, with its arrays in a workspace. P:
       /// data of all kernels; L: layout of the workspace, which begins at base;
@@ -508,33 +546,20 @@ namespace Tessella
           for (unsigned int q = threadIdx.x; q < n_slice; q += blockDim.x)
             {
               const unsigned int        i = min(begin + q / 4, end - 1);
-              const HDGVolumePointGroup point_group =
-                mass_rule ? P.mass_point_group[i] : P.volume_point_group[i];
-              const unsigned int rule_degree =
-                mass_rule ? P.mass_degree[degree] : degree;
-              const unsigned int n_points =
-                n_volume_points<Cells::others>(P.D,
-                                               point_group.subcell,
-                                               rule_degree);
-              const unsigned int point = point_group.first + q % 4;
-              double             y[dim];
-              double             w = general_volume_point(P.D,
-                                              point_group.subcell,
-                                              min(point, n_points - 1),
-                                              rule_degree,
-                                              y);
-              if (begin + q / 4 >= end || point >= n_points)
-                w = 0.;
+              const HDGVolumePoint<dim> point(
+                P,
+                mass_rule ? P.mass_point_group[i] : P.volume_point_group[i],
+                q % 4,
+                mass_rule ? P.mass_degree[degree] : degree);
+              const double w =
+                begin + q / 4 < end && point.valid ? point.w : 0.;
               for (int d = 0; d < dim; ++d)
-                x(d)[q] = y[d];
+                x(d)[q] = point.x[d];
               weight(0)[q] = w;
               if (what == Volume::mass)
                 continue;
               const HDGForm<dim> &form = P.form;
-              const double       *t =
-                P.volume_table +
-                (P.D.subcell_q[point_group.subcell] - P.first_volume_point) +
-                min(point, n_points - 1);
+              const double       *t    = point.table();
               const auto at = [&](const int array, const double constant) {
                 return w *
                        (array >= 0 ? t[array * P.n_volume_points] : constant);
@@ -656,12 +681,17 @@ namespace Tessella
               evaluate_box(false);
               if (transformed)
                 transform_basis(false);
-              add_product<false>(base + (transformed ? L.second : L.first),
-                                 base + (transformed ? L.second : L.first),
-                                 ld_slice,
-                                 weight(0),
-                                 M_,
-                                 L.stride);
+              const double *const values =
+                base + (transformed ? L.second : L.first);
+              unsigned int counter = 0;
+              add_product(values,
+                          values,
+                          ld_slice,
+                          weight(0),
+                          M_,
+                          L.stride,
+                          true,
+                          counter);
               __syncthreads();
             }
         }
@@ -710,21 +740,8 @@ namespace Tessella
           return result;
         }
 
-        /// matrix(i, j) += sum over points of left_i weight right_j. @p mirror:
-        /// the lower triangle is written to both triangles.
-        template <bool whole>
-        __device__ void
-        add_product(const double      *left,
-                    const double      *right,
-                    const unsigned int ldq,
-                    const double      *w,
-                    double            *matrix,
-                    const unsigned int ld) const
-        {
-          unsigned int counter = 0;
-          add_product<whole>(left, right, ldq, w, matrix, ld, counter);
-        }
-        template <bool whole>
+        /// matrix(i, j) += sum over points of left_i weight right_j. @p lower
+        /// and @p counter: see block_products().
         __device__ void
         add_product(const double      *left,
                     const double      *right,
@@ -732,6 +749,7 @@ namespace Tessella
                     const double      *w,
                     double            *matrix,
                     const unsigned int ld,
+                    const bool         lower,
                     unsigned int      &counter) const
         {
           block_product<2>(
@@ -748,7 +766,22 @@ namespace Tessella
               matrix[i * ld + j] += v;
             },
             counter,
-            !whole);
+            lower);
+        }
+
+        /// Factorises the mass matrix and solves for C below it. Ends with a
+        /// barrier.
+        __device__ void
+        factorise_mass(int *bad) const
+        {
+          block_cholesky(n,
+                         2 * n,
+                         M(),
+                         L.stride,
+                         base + L.schur_inverse,
+                         base + L.diagonal_entries,
+                         bad);
+          __syncthreads();
         }
 
         /// Computes coefficients of functions that are orthonormal on the
@@ -803,14 +836,7 @@ namespace Tessella
                     for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
                       M_[i * ld + i] += 1e-13 * n * largest;
                   __syncthreads();
-                  block_cholesky(n,
-                                 2 * n,
-                                 M_,
-                                 ld,
-                                 base + L.schur_inverse,
-                                 base + L.diagonal_entries,
-                                 bad);
-                  __syncthreads();
+                  factorise_mass(bad);
                   const bool failed = *bad != 0;
                   __syncthreads();
                   if (!failed)
@@ -888,14 +914,7 @@ namespace Tessella
             CT[i * ld + i] = 1.;
           __syncthreads();
           const double largest = sum[1];
-          block_cholesky(n,
-                         2 * n,
-                         M_,
-                         ld,
-                         base + L.schur_inverse,
-                         base + L.diagonal_entries,
-                         bad);
-          __syncthreads();
+          factorise_mass(bad);
           if (*bad != 0)
             return false;
           add_inverse(M_, 0);
@@ -957,7 +976,6 @@ namespace Tessella
         source_on_box(double *sums, double *abs_f) const
         {
           constexpr unsigned int batch = 20;
-          const HDGForm<dim>    &form  = P.form;
           const unsigned int     lane = threadIdx.x & 31u, warp = this_warp();
           const unsigned int     begin = P.volume_begin[k],
                              n_points  = 4 * (P.volume_begin[k + 1] - begin);
@@ -974,29 +992,12 @@ namespace Tessella
               for (unsigned int q0 = 32 * warp; q0 < n_points; q0 += blockDim.x)
                 {
                   const unsigned int        q = min(q0 + lane, n_points - 1);
-                  const HDGVolumePointGroup point_group =
-                    P.volume_point_group[begin + q / 4];
-                  const unsigned int n_all =
-                    n_volume_points<Cells::others>(P.D,
-                                                   point_group.subcell,
-                                                   degree);
-                  const unsigned int point =
-                    min(point_group.first + q % 4, n_all - 1);
-                  double       x[dim];
-                  const double w = general_volume_point(
-                    P.D, point_group.subcell, point, degree, x);
-                  double f =
-                    w *
-                    (form.table_f < 0
-                       ? form.f
-                       : P.volume_table[form.table_f * P.n_volume_points +
-                                        (P.D.subcell_q[point_group.subcell] -
-                                         P.first_volume_point) +
-                                        point]);
-                  if (q0 + lane >= n_points ||
-                      point_group.first + q % 4 >= n_all)
+                  const HDGVolumePoint<dim> point(
+                    P, P.volume_point_group[begin + q / 4], q % 4, degree);
+                  double f = point.w * point.source();
+                  if (q0 + lane >= n_points || !point.valid)
                     f = 0.;
-                  write_tables_of_box(P, k, degree, x, table);
+                  write_tables_of_box(P, k, degree, point.x, table);
 #pragma unroll
                   for (unsigned int i = 0; i < batch; ++i)
                     if (i0 + i < n)
@@ -1065,7 +1066,6 @@ namespace Tessella
           {
             const unsigned int lane = threadIdx.x & 31u, g = lane / 4,
                                t = lane % 4, n_tiles = (n + 7) / 8;
-            const auto all = [](const int, const int) { return true; };
             for (unsigned int tile = this_warp(); tile < dim * n_tiles;
                  tile += blockDim.x / 32)
               {
@@ -1085,19 +1085,18 @@ namespace Tessella
                                              in ? inverse[l * ld + row[1]]
                                                 : 0.},
                                      b[1] = {in ? to[l * ldm + j] : 0.};
-                        WarpProduct<2, 1, 1, double>::add(c, a, b, all);
+                        add_products(c, a, b);
                       }
                     __syncwarp();
-#pragma unroll
-                    for (int h = 0; h < 2; ++h)
-#pragma unroll
-                      for (int s = 0; s < 2; ++s)
-                        {
-                          const unsigned int i      = i0 + 8 * h + g,
-                                             column = j0 + 2 * t + s;
-                          if (i < n && column < n)
-                            to[i * ldm + column] = c[h][0][s];
-                        }
+                    visit_values(c,
+                                 i0,
+                                 j0,
+                                 [&](const unsigned int i,
+                                     const unsigned int column,
+                                     const double       v) {
+                                   if (i < n && column < n)
+                                     to[i * ldm + column] = v;
+                                 });
                     __syncwarp();
                   }
               }
@@ -1160,36 +1159,25 @@ namespace Tessella
               if (!diagonal())
                 for (int d = 0; d < (tensor() ? dim : 1); ++d)
                   for (int e = 0; e <= d; ++e)
-                    {
-                      double *const A =
-                        base + L.mass +
-                        std::size_t(d) * padded_n * L.mass_stride +
-                        e * padded_n;
-                      if (d == e)
-                        add_product<false>(phi,
-                                           phi,
-                                           ldq,
-                                           weight(3 + dim + d * dim + e),
-                                           A,
-                                           L.mass_stride,
-                                           counter);
-                      else
-                        add_product<true>(phi,
-                                          phi,
-                                          ldq,
-                                          weight(3 + dim + d * dim + e),
-                                          A,
-                                          L.mass_stride,
-                                          counter);
-                    }
+                    add_product(phi,
+                                phi,
+                                ldq,
+                                weight(3 + dim + d * dim + e),
+                                base + L.mass +
+                                  std::size_t(d) * padded_n * L.mass_stride +
+                                  e * padded_n,
+                                L.mass_stride,
+                                d == e,
+                                counter);
               for (int d = 0; d < dim; ++d)
-                add_product<true>(phi,
-                                  phi + (1 + d) * ld_slice,
-                                  ldq,
-                                  weight(0),
-                                  tensor() ? H(0) + d * padded_n : H(d),
-                                  L.mass_stride,
-                                  counter);
+                add_product(phi,
+                            phi + (1 + d) * ld_slice,
+                            ldq,
+                            weight(0),
+                            tensor() ? H(0) + d * padded_n : H(d),
+                            L.mass_stride,
+                            false,
+                            counter);
               if (advection())
                 {
                   // div(b u) tests with -b . grad phi_i.
@@ -1225,8 +1213,8 @@ namespace Tessella
                     counter);
                 }
               else if (form.reaction)
-                add_product<false>(
-                  phi, phi, ldq, weight(1), E(), L.stride, counter);
+                add_product(
+                  phi, phi, ldq, weight(1), E(), L.stride, true, counter);
               if (form.source)
                 source_integrals(phi,
                                  ldq,
@@ -1420,7 +1408,6 @@ namespace Tessella
           const unsigned int  ldm = L.mass_stride, ld = L.stride;
           const bool          symmetric = !advection();
           const double *const patch     = trace_vector(3);
-          const auto          all = [](const int, const int) { return true; };
           for (unsigned int i0 = 0; i0 < n_traces; i0 += 16)
             for (unsigned int j0 = 0; j0 < n_traces; j0 += 16)
               {
@@ -1447,42 +1434,35 @@ namespace Tessella
                                                  A[row[1] * stride + l]},
                                    b[2]       = {B[column[0] * stride + l],
                                                  B[column[1] * stride + l]};
-                      WarpProduct<2, 2, 2, double>::add(c, a, b, all);
+                      add_products(c, a, b);
                     }
                 };
                 for (unsigned int d = 0; d < L.n_blocks; ++d)
                   add(F(d), F(d), ldm, depth);
-                  // The sums are the negative of the result.
-#pragma unroll
-                for (int h = 0; h < 2; ++h)
-#pragma unroll
-                  for (int u = 0; u < 2; ++u)
-#pragma unroll
-                    for (int s = 0; s < 2; ++s)
-                      c[h][u][s] *= -factor;
+                // The sums are the negative of the result.
+                visit_values(c,
+                             0,
+                             0,
+                             [&](const unsigned int,
+                                 const unsigned int,
+                                 double &v) { v *= -factor; });
                 add(left, right, ld, padded_n);
-#pragma unroll
-                for (int h = 0; h < 2; ++h)
-#pragma unroll
-                  for (int u = 0; u < 2; ++u)
-#pragma unroll
-                    for (int s = 0; s < 2; ++s)
-                      {
-                        const unsigned int i = i0 + 8 * h + g,
-                                           j = j0 + 8 * u + 2 * t + s;
-                        if (i >= n_traces || j >= n_traces ||
-                            (symmetric && j > i))
-                          continue;
-                        const bool written =
-                          patch[i] == patch[j] && patch[i] > 0.;
-                        const double v =
-                          written
-                            ? K[std::size_t(i) * n_traces + j] - c[h][u][s]
-                            : -c[h][u][s];
-                        K[std::size_t(i) * n_traces + j] = v;
-                        if (symmetric && i != j)
-                          K[std::size_t(j) * n_traces + i] = v;
-                      }
+                visit_values(
+                  c,
+                  i0,
+                  j0,
+                  [&](const unsigned int i,
+                      const unsigned int j,
+                      const double       sum) {
+                    if (i >= n_traces || j >= n_traces || (symmetric && j > i))
+                      return;
+                    const bool written = patch[i] == patch[j] && patch[i] > 0.;
+                    const double v =
+                      written ? K[std::size_t(i) * n_traces + j] - sum : -sum;
+                    K[std::size_t(i) * n_traces + j] = v;
+                    if (symmetric && i != j)
+                      K[std::size_t(j) * n_traces + i] = v;
+                  });
               }
         }
 

@@ -31,29 +31,6 @@ namespace Tessella
 
 
       template <int dim>
-      void
-      HDGLocalProblems<dim>::prepare(const HDGForm<dim> &form,
-                                     const bool          constant_tau,
-                                     HDGData<dim>       &data)
-      {
-        data.form = form;
-        stages.prepare(constant_tau, data);
-      }
-
-
-
-      template <int dim>
-      void
-      HDGLocalProblems<dim>::resize_state(const std::size_t   n_polytopes,
-                                          const HDGData<dim> &data)
-      {
-        state.resize(data.state_layout.inverse * n_polytopes);
-        transforms.resize(data.square() * n_polytopes);
-      }
-
-
-
-      template <int dim>
       std::size_t
       HDGLocalProblems<dim>::tile_bytes(const unsigned int  begin,
                                         const unsigned int  end,
@@ -118,7 +95,10 @@ namespace Tessella
           return;
         const unsigned int n     = data.last - data.first;
         const std::size_t  first = state_is_kept ? data.first : 0;
-        resize_state(state_is_kept ? plan.mesh.n_owned_polytopes() : n, data);
+        const std::size_t  n_states =
+          state_is_kept ? plan.mesh.n_owned_polytopes() : n;
+        state.resize(data.state_layout.inverse * n_states);
+        transforms.resize(data.square() * n_states);
         partial.resize(data.square() * (data.last_entry - data.first_entry));
         const bool has_moments = data.moment_row != nullptr;
         if (has_moments)

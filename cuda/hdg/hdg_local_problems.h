@@ -46,7 +46,11 @@ namespace Tessella
         void
         prepare(const HDGForm<dim> &form,
                 const bool          constant_tau,
-                HDGData<dim>       &data);
+                HDGData<dim>       &data)
+        {
+          data.form = form;
+          stages.prepare(constant_tau, data);
+        }
 
         /// Starts the kernels for the polytopes of a tile, data.first to
         /// data.last.
@@ -55,11 +59,7 @@ namespace Tessella
 
         /// True: the state of all polytopes is kept for recovery, whatever the
         /// tile. False: only that of a tile exists.
-        void
-        keep_state(const bool keep)
-        {
-          state_is_kept = keep;
-        }
+        bool state_is_kept = false;
 
         /// Lets @p data point to the state of all polytopes, which is kept.
         void
@@ -94,8 +94,6 @@ namespace Tessella
       private:
         using Kernel = HDGKernel<dim>;
 
-        void
-        resize_state(const std::size_t n_polytopes, const HDGData<dim> &data);
         /// Sets entries and arrays of the tile.
         void
         set_tile(HDGData<dim> &data);
@@ -126,8 +124,6 @@ namespace Tessella
         const HDGUpload<dim> &upload;
         Array<double>         state, partial, transforms, moments;
         Array<unsigned int>   undone;
-        /// `state` and `transforms` hold all polytopes, whatever the tile.
-        bool state_is_kept = false;
         /// Streams for kernels that run beside others.
         static constexpr unsigned int n_side = 4;
         UrgentStream                  side[n_side];

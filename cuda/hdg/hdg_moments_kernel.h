@@ -101,10 +101,9 @@ namespace Tessella
 #pragma unroll
               for (int u = 0; u < TN; ++u)
                 b[u] = first[u][q];
-              WarpProduct<TM, TN, TN, double>::add(
-                sums, a, b, [&](const int h, const int u) {
-                  return 8 * h < n_rows && 8 * u <= degree;
-                });
+              add_products(sums, a, b, [&](const int h, const int u) {
+                return 8 * h < n_rows && 8 * u <= degree;
+              });
             }
         }
 
@@ -112,7 +111,7 @@ namespace Tessella
         /// stores them at @p to.
         template <int TM, int TN>
         __device__ void
-        store(const double (&sums)[TM][TN][2],
+        store(double (&sums)[TM][TN][2],
               const unsigned int n_rows,
               const unsigned int n_columns_here,
               double            *to) const
@@ -120,19 +119,16 @@ namespace Tessella
           for (unsigned int turn = 0; turn < blockDim.x / 32; ++turn)
             {
               if (turn == this_warp())
-#pragma unroll
-                for (int h = 0; h < TM; ++h)
-#pragma unroll
-                  for (int u = 0; u < TN; ++u)
-#pragma unroll
-                    for (int s = 0; s < 2; ++s)
-                      {
-                        const unsigned int i = 8 * h + g, j = 8 * u + 2 * t + s;
-                        double *const      entry = to + i * n_columns + j;
-                        if (i < n_rows && j < n_columns_here)
-                          *entry =
-                            turn == 0 ? sums[h][u][s] : *entry + sums[h][u][s];
-                      }
+                visit_values(sums,
+                             0,
+                             0,
+                             [&](const unsigned int i,
+                                 const unsigned int j,
+                                 const double       v) {
+                               double *const entry = to + i * n_columns + j;
+                               if (i < n_rows && j < n_columns_here)
+                                 *entry = turn == 0 ? v : *entry + v;
+                             });
               __syncthreads();
             }
         }
@@ -170,35 +166,25 @@ namespace Tessella
               for (unsigned int q0 = begin + 8 * warp; q0 < end;
                    q0 += blockDim.x / 4)
                 {
-                  const HDGVolumePointGroup point_group =
-                    P.mass_point_group[min(q0 + lane / 4, end - 1)];
-                  const unsigned int n_points =
-                    n_volume_points<Cells::others>(P.D,
-                                                   point_group.subcell,
-                                                   rule);
-                  const unsigned int point = point_group.first + lane % 4;
-                  double             x[dim];
-                  const double       w =
-                    general_volume_point(P.D,
-                                         point_group.subcell,
-                                         min(point, n_points - 1),
-                                         rule,
-                                         x);
+                  const HDGVolumePoint<dim> point(
+                    P,
+                    P.mass_point_group[min(q0 + lane / 4, end - 1)],
+                    lane % 4,
+                    rule);
                   __syncwarp();
                   moments.write_tables(2 * max_degree,
-                                       q0 + lane / 4 < end && point < n_points
-                                         ? w
+                                       q0 + lane / 4 < end && point.valid
+                                         ? point.w
                                          : 0.,
-                                       x);
+                                       point.x);
                   __syncwarp();
                   moments.add(sums, P.n_moment_rows, 2 * max_degree);
                 }
               moments.store(sums, P.n_moment_rows, 2 * max_degree + 1, to);
             }
-            const HDGForm<dim> &form = P.form;
             if (!P.part_is_done)
               continue;
-            if (!form.source)
+            if (!P.form.source)
               {
                 if (threadIdx.x == 0)
                   P.abs_f[k] = 0.;
@@ -210,32 +196,19 @@ namespace Tessella
             for (unsigned int q0 = begin + 8 * warp; q0 < end;
                  q0 += blockDim.x / 4)
               {
-                const HDGVolumePointGroup point_group =
-                  P.volume_point_group[min(q0 + lane / 4, end - 1)];
-                const unsigned int n_points =
-                  n_volume_points<Cells::others>(P.D,
-                                                 point_group.subcell,
-                                                 degree);
-                const bool valid = q0 + lane / 4 < end &&
-                                   point_group.first + lane % 4 < n_points;
-                const unsigned int point =
-                  min(point_group.first + lane % 4, n_points - 1);
-                double       x[dim];
-                const double w = general_volume_point(
-                  P.D, point_group.subcell, point, degree, x);
-                const double f =
-                  form.table_f < 0
-                    ? form.f
-                    : P.volume_table[form.table_f * P.n_volume_points +
-                                     (P.D.subcell_q[point_group.subcell] -
-                                      P.first_volume_point) +
-                                     point];
+                const HDGVolumePoint<dim> point(
+                  P,
+                  P.volume_point_group[min(q0 + lane / 4, end - 1)],
+                  lane % 4,
+                  degree);
+                const bool   valid = q0 + lane / 4 < end && point.valid;
+                const double f     = point.w * point.source();
                 __syncwarp();
-                moments.write_tables(max_degree, valid ? w * f : 0., x);
+                moments.write_tables(max_degree, valid ? f : 0., point.x);
                 __syncwarp();
                 moments.add(sums, P.n_source_rows, max_degree);
                 if (valid)
-                  absolute += fabs(w * f);
+                  absolute += fabs(f);
               }
             for (unsigned int s = 16; s > 0; s /= 2)
               absolute += __shfl_xor_sync(~0u, absolute, s);

@@ -83,11 +83,11 @@ namespace Tessella
       double
       count_operations(const HDGPlan<dim> &plan,
                        const HDGData<dim> &data,
-                       const bool          short_facets,
                        const bool          recovery)
       {
         const std::vector<unsigned int> &point_groups =
-          short_facets ? plan.short_entry_point_group : plan.entry_point_group;
+          data.form.facet_table ? plan.entry_point_group
+                                : plan.short_entry_point_group;
         double sum = 0.;
         for (unsigned int k = 0; k < plan.mesh.n_owned_polytopes(); ++k)
           {
@@ -116,15 +116,9 @@ namespace Tessella
 
 
       template double
-      count_operations(const HDGPlan<2> &,
-                       const HDGData<2> &,
-                       const bool,
-                       const bool);
+      count_operations(const HDGPlan<2> &, const HDGData<2> &, const bool);
       template double
-      count_operations(const HDGPlan<3> &,
-                       const HDGData<3> &,
-                       const bool,
-                       const bool);
+      count_operations(const HDGPlan<3> &, const HDGData<3> &, const bool);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

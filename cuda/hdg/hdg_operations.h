@@ -12,13 +12,12 @@ namespace Tessella
     namespace Device
     {
       /// Number of multiplications and additions in products and factorisations
-      /// of one pass over all polytopes. @p short_facets: facets have the
-      /// shorter list of point groups. @p recovery: data for recovery are kept.
+      /// of one pass over all polytopes. @p recovery: data for recovery are
+      /// kept.
       template <int dim>
       double
       count_operations(const HDGPlan<dim> &plan,
                        const HDGData<dim> &data,
-                       const bool          short_facets,
                        const bool          recovery);
     } // namespace Device
   }   // namespace internal

@@ -149,6 +149,10 @@ namespace Tessella
                 plan.entry_projected[e] =
                   suitable[i] && (plan.numbering.fixed[i] ||
                                   mesh.neighbor(code) != invalid_index);
+                if (mesh.neighbor(code) == invalid_index &&
+                    (plan.boundary_polytopes.empty() ||
+                     plan.boundary_polytopes.back() != k))
+                  plan.boundary_polytopes.push_back(k);
                 (plan.entry_projected[e] ? plan.projected_entries
                                          : plan.other_entries)
                   .push_back(e);
@@ -192,8 +196,6 @@ namespace Tessella
             plan.max_degree = std::max(plan.max_degree, dofs.degree[k]);
             plan.max_point_groups =
               std::max({plan.max_point_groups, volume, mass});
-            plan.max_facet_point_groups =
-              std::max(plan.max_facet_point_groups, point_groups);
           }
 
           // True if all sub-cells and facets are simplices, each polytope is
@@ -224,7 +226,6 @@ namespace Tessella
                           plan.max_degree,
                           10 - smallest,
                           plan.max_point_groups,
-                          plan.max_facet_point_groups,
                           simplices ? 0u : 1u,
                           plan.shared_patches ? 1u : 0u};
           }
@@ -498,21 +499,9 @@ namespace Tessella
 
 
       template <int dim>
-      HDGPlan<dim>::HDGPlan(const PolytopicMesh<dim>        &mesh,
-                            const PolytopicDoFs             &dofs,
-                            const TraceSpace<dim>           &trace,
-                            const HDGNumbering              &numbering,
-                            const RuleTables                &rules,
-                            const std::vector<unsigned int> &mass_degree,
-                            const Parallel                  &parallel)
-        : mesh(mesh)
-        , dofs(dofs)
-        , trace(trace)
-        , numbering(numbering)
-        , rules(rules)
-        , parallel(parallel)
+      HDGPlan<dim>::HDGPlan(const HDGInput<dim> &input)
+        : HDGInput<dim>(input)
       {
-        std::copy(mass_degree.begin(), mass_degree.end(), this->mass_degree);
         const Planner<dim> planner(*this);
       }
 
@@ -525,15 +514,15 @@ namespace Tessella
         const auto size = [&of_all](const HDGSize what) {
           return of_all[static_cast<std::size_t>(what)];
         };
-        max_traces             = size(HDGSize::traces);
-        max_basis              = size(HDGSize::basis);
-        max_degree             = size(HDGSize::degree);
-        max_point_groups       = size(HDGSize::volume_point_groups);
-        max_facet_point_groups = size(HDGSize::facet_point_groups);
-        shared_patches         = size(HDGSize::shared_patches) > 0;
-        n_face_functions =
-          Legendre::n_functions(dim - 1, max_degree, trace.tensor_product);
-        simplices = size(HDGSize::others) == 0 &&
+        max_traces       = size(HDGSize::traces);
+        max_basis        = size(HDGSize::basis);
+        max_degree       = size(HDGSize::degree);
+        max_point_groups = size(HDGSize::volume_point_groups);
+        shared_patches   = size(HDGSize::shared_patches) > 0;
+        n_face_functions = Legendre::n_functions(dim - 1,
+                                                 max_degree,
+                                                 this->trace.tensor_product);
+        simplices        = size(HDGSize::others) == 0 &&
                     max_degree + size(HDGSize::ten_less_degree) == 10;
       }
 

@@ -17,17 +17,10 @@ namespace Tessella
       /// which kernels process them, and sizes that follow from them. All data
       /// are on the host.
       template <int dim>
-      class HDGPlan
+      class HDGPlan : public HDGInput<dim>
       {
       public:
-        /// References must outlive the object.
-        HDGPlan(const PolytopicMesh<dim>        &mesh,
-                const PolytopicDoFs             &dofs,
-                const TraceSpace<dim>           &trace,
-                const HDGNumbering              &numbering,
-                const RuleTables                &rules,
-                const std::vector<unsigned int> &mass_degree,
-                const Parallel                  &parallel);
+        explicit HDGPlan(const HDGInput<dim> &input);
 
         /// Replaces the sizes of this process by those of all processes.
         void
@@ -40,13 +33,6 @@ namespace Tessella
                  subcell_q[mesh.subcell_offset[begin]];
         }
 
-        std::size_t
-        n_facet_point_groups(const unsigned int begin,
-                             const unsigned int end) const
-        {
-          return facet_begin[end] - facet_begin[begin];
-        }
-
         /// First entry of polytope k in polytope_interface.
         unsigned int
         first_entry(const unsigned int k) const
@@ -54,13 +40,7 @@ namespace Tessella
           return mesh.polytope_interface_offset[k];
         }
 
-        const PolytopicMesh<dim> &mesh;
-        const PolytopicDoFs      &dofs;
-        const TraceSpace<dim>    &trace;
-        const HDGNumbering        numbering;
-        const RuleTables         &rules;
-        const Parallel            parallel;
-        unsigned char             mass_degree[11]; ///< see HDGAssembler
+        using HDGInput<dim>::mesh;
 
         std::vector<HDGVolumePointGroup> volume_point_groups, mass_point_groups;
         /// The short list is for integrands that are polynomials.
@@ -78,9 +58,10 @@ namespace Tessella
         std::vector<unsigned int>  projected_entries, other_entries;
         std::vector<std::uint64_t> trace_offset, square_offset, solver_offset,
           subcell_q;
+        /// Polytopes at the boundary.
+        std::vector<unsigned int> boundary_polytopes;
         unsigned int n_boundary_point_groups = 0, max_traces = 0, max_basis = 0,
-                     max_degree = 0, max_point_groups = 0,
-                     max_facet_point_groups = 0;
+                     max_degree = 0, max_point_groups = 0;
         /// True if each polytope is one simplex, and all have the same degree.
         bool simplices = false;
         /// True if a patch has functions on several facets.

@@ -14,16 +14,42 @@ namespace Tessella
   {
     namespace Device
     {
+      /// Traces with their numbering, and the vectors of u and q.
+      struct HDGVectors
+      {
+        const unsigned int  *block_of_interface;
+        const std::uint64_t *dof_offset;
+        const double        *trace;
+        double              *solution, *flux;
+
+        /// Stores coefficient j of u (r = 0), or of component r - 1 of q, on
+        /// polytope k with n functions.
+        template <int dim>
+        __device__ void
+        store(const HDGData<dim> &P,
+              const unsigned int  k,
+              const unsigned int  n,
+              const unsigned int  r,
+              const unsigned int  j,
+              const double        value) const
+        {
+          if (r == 0)
+            solution[P.D.dof_offset[k] + j] = value;
+          else
+            flux[dim * P.D.dof_offset[k] + (r - 1) * n + j] = value;
+        }
+      };
+
+
+
       /// Reads the traces of polytope k, including those of Dirichlet
       /// interfaces.
       template <int dim>
       __device__ inline void
-      read_traces(const HDGData<dim>        &P,
-                  const unsigned int         k,
-                  const unsigned int *const  block_of_interface,
-                  const std::uint64_t *const dof_offset,
-                  const double *const        trace,
-                  double *const              lambda)
+      read_traces(const HDGData<dim> &P,
+                  const unsigned int  k,
+                  const HDGVectors   &vectors,
+                  double *const       lambda)
       {
         const std::uint64_t first = P.trace_offset[k];
         const unsigned int  n_traces =
@@ -36,10 +62,11 @@ namespace Tessella
                                next =
                                  e + 1 < end ? P.entry_row[e + 1] : n_traces;
             const unsigned int b =
-              block_of_interface[P.D.polytope_interface[e] / 2];
+              vectors.block_of_interface[P.D.polytope_interface[e] / 2];
             for (unsigned int m = row + threadIdx.x; m < next; m += blockDim.x)
-              lambda[m] = b == invalid_index ? P.dirichlet[first + m]
-                                             : trace[dof_offset[b] + m - row];
+              lambda[m] = b == invalid_index
+                            ? P.dirichlet[first + m]
+                            : vectors.trace[vectors.dof_offset[b] + m - row];
           }
       }
 
@@ -107,12 +134,8 @@ namespace Tessella
       /// Computes u and q of a polytope, one thread block each.
       template <int dim>
       __global__ void __launch_bounds__(256, 3)
-        hdg_recover_kernel(const HDGData<dim>         P,
-                           const unsigned int *const  block_of_interface,
-                           const std::uint64_t *const dof_offset,
-                           const double *const        trace,
-                           double *const              solution,
-                           double *const              flux)
+        hdg_recover_kernel(const HDGData<dim>                 P,
+                           const __grid_constant__ HDGVectors vectors)
       {
         extern __shared__ double shared[];
         const unsigned int       k = P.first + blockIdx.x, n = P.D.n_basis[k];
@@ -123,7 +146,7 @@ namespace Tessella
         // first sum.
         double *const lambda = shared, *const sum =
                                          shared + n_traces + n_traces % 2;
-        read_traces(P, k, block_of_interface, dof_offset, trace, lambda);
+        read_traces(P, k, vectors, lambda);
         __syncthreads();
         const unsigned int length = (dim + 1) * n;
         const double      *CT     = nullptr;
@@ -155,10 +178,7 @@ namespace Tessella
             double             value = 0.;
             for (unsigned int i = j; i < n; ++i)
               value += CT[j * ld + i] * sum[r * n + i];
-            if (r == 0)
-              solution[P.D.dof_offset[k] + j] = value;
-            else
-              flux[dim * P.D.dof_offset[k] + (r - 1) * n + j] = value;
+            vectors.store(P, k, n, r, j, value);
           }
       }
 
@@ -175,8 +195,7 @@ namespace Tessella
                            const unsigned int     k,
                            const double          *coefficients,
                            double                *values,
-                           double                *solution,
-                           double                *flux)
+                           const HDGVectors      &vectors)
       {
         const unsigned int n = P.D.n_basis[k], degree = P.D.degree[k],
                            m      = degree + 1;
@@ -259,10 +278,7 @@ namespace Tessella
             for (unsigned int q = 0; q < m; ++q)
               value +=
                 __ldg(table + e[dim - 1] * m + q) * from[first + q * stride];
-            if (r == 0)
-              solution[P.D.dof_offset[k] + j] = value;
-            else
-              flux[dim * P.D.dof_offset[k] + (r - 1) * n + j] = value;
+            vectors.store(P, k, n, r, j, value);
           }
       }
 
@@ -272,11 +288,7 @@ namespace Tessella
       template <int dim>
       __global__ void
       hdg_simplex_recover_kernel(const __grid_constant__ HDGData<dim> P,
-                                 const unsigned int *const  block_of_interface,
-                                 const std::uint64_t *const dof_offset,
-                                 const double *const        trace,
-                                 double *const              solution,
-                                 double *const              flux)
+                                 const __grid_constant__ HDGVectors   vectors)
       {
         extern __shared__ double  shared[];
         __shared__ HDGSimplexFace face[dim + 1];
@@ -288,7 +300,7 @@ namespace Tessella
           face[threadIdx.x] = P.faces[std::size_t(k) * (dim + 1) + threadIdx.x];
         double *const lambda = shared, *const chi = lambda + P.max_traces,
                       *const u = chi + n_rows, *const part = u + (dim + 1) * n;
-        read_traces(P, k, block_of_interface, dof_offset, trace, lambda);
+        read_traces(P, k, vectors, lambda);
         __syncthreads();
         // ---- traces, expanded in chi
         for (unsigned int i = threadIdx.x; i < n_rows; i += blockDim.x)
@@ -389,7 +401,7 @@ namespace Tessella
               }
           }
         __syncthreads();
-        recover_from_simplex(P, map, k, u, part, solution, flux);
+        recover_from_simplex(P, map, k, u, part, vectors);
       }
     } // namespace Device
   }   // namespace internal

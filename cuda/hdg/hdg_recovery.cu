@@ -13,12 +13,10 @@ namespace Tessella
     {
       template <int dim>
       void
-      launch_recovery(const HDGPlan<dim>   &plan,
-                      const HDGGather<dim> &gather,
-                      const HDGData<dim>   &data,
-                      const double         *trace,
-                      double               *solution,
-                      double               *flux)
+      HDGRecovery<dim>::launch(const HDGData<dim> &data,
+                               const double       *trace,
+                               double             *solution,
+                               double             *flux) const
       {
         const unsigned int length = (dim + 1) * plan.max_basis;
         std::size_t        points = 2 * (dim + 1);
@@ -42,32 +40,19 @@ namespace Tessella
                                        : length <= 64 ? 64
                                        : length < 256 ? 128
                                                       : 256;
-        kernel<<<data.last - data.first, n_threads, shared>>>(
-          data,
-          gather.block_of_interface(),
-          gather.dof_offset(),
-          trace,
-          solution,
-          flux);
+        const HDGVectors   vectors{gather.arguments.block_of_interface,
+                                 gather.arguments.dof_offset,
+                                 trace,
+                                 solution,
+                                 flux};
+        kernel<<<data.last - data.first, n_threads, shared>>>(data, vectors);
         check(cudaGetLastError(), "the solution from traces");
       }
 
 
 
-      template void
-      launch_recovery(const HDGPlan<2> &,
-                      const HDGGather<2> &,
-                      const HDGData<2> &,
-                      const double *,
-                      double *,
-                      double *);
-      template void
-      launch_recovery(const HDGPlan<3> &,
-                      const HDGGather<3> &,
-                      const HDGData<3> &,
-                      const double *,
-                      double *,
-                      double *);
+      template struct HDGRecovery<2>;
+      template struct HDGRecovery<3>;
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

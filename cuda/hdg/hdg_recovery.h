@@ -10,17 +10,21 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Starts the kernel that computes u and q on the polytopes of a tile,
-      /// from @p trace and the local solvers of @p data. All arrays are in
-      /// device memory.
+      /// Stage that computes u and q from traces.
       template <int dim>
-      void
-      launch_recovery(const HDGPlan<dim>   &plan,
-                      const HDGGather<dim> &gather,
-                      const HDGData<dim>   &data,
-                      const double         *trace,
-                      double               *solution,
-                      double               *flux);
+      struct HDGRecovery
+      {
+        const HDGPlan<dim>   &plan;
+        const HDGGather<dim> &gather;
+
+        /// Starts the kernel for the polytopes of a tile, with the local
+        /// solvers of @p data. All arrays are in device memory.
+        void
+        launch(const HDGData<dim> &data,
+               const double       *trace,
+               double             *solution,
+               double             *flux) const;
+      };
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

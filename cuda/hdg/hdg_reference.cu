@@ -105,9 +105,7 @@ namespace Tessella
         class ReferenceBuilder
         {
         public:
-          ReferenceBuilder(const RuleTables  &rules,
-                           const unsigned int degree,
-                           const unsigned int stride)
+          ReferenceBuilder(const RuleTables &rules, const unsigned int degree)
             : degree(degree)
             , n(Legendre::n_functions(dim, degree, false))
             , n_face(Legendre::n_functions(dim - 1, degree, false))
@@ -119,7 +117,7 @@ namespace Tessella
           {
             visit_lower([&](const unsigned int i, const unsigned int j) {
               if (j % 2 == 0)
-                result.schur_place.push_back(i * stride + j);
+                result.schur_place.push_back(i * row_stride(n) + j);
             });
             integrate_volume();
             multiply_derivatives();
@@ -388,23 +386,17 @@ namespace Tessella
 
       template <int dim>
       SimplexReference
-      make_simplex_reference(const RuleTables  &rules,
-                             const unsigned int degree,
-                             const unsigned int stride)
+      make_simplex_reference(const RuleTables &rules, const unsigned int degree)
       {
-        return ReferenceBuilder<dim>(rules, degree, stride).result;
+        return ReferenceBuilder<dim>(rules, degree).result;
       }
 
 
 
       template SimplexReference
-      make_simplex_reference<2>(const RuleTables &,
-                                const unsigned int,
-                                const unsigned int);
+      make_simplex_reference<2>(const RuleTables &, const unsigned int);
       template SimplexReference
-      make_simplex_reference<3>(const RuleTables &,
-                                const unsigned int,
-                                const unsigned int);
+      make_simplex_reference<3>(const RuleTables &, const unsigned int);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

@@ -31,8 +31,8 @@ namespace Tessella
         /// face. Storage is row by row, columns j <= i, with one more column if
         /// their number is odd.
         std::vector<double> schur;
-        /// Positions of the pairs of entries in a matrix with row distance
-        /// `stride`.
+        /// Positions of the pairs of entries in a matrix whose row distance is
+        /// row_stride(N).
         std::vector<unsigned int> schur_place;
         /// B_f and B_f D_e^T for all e, where B_f are the integrals of chi_l
         /// phi_i over face f: [((f (dim + 1) + r) M + l) N' + i], where N' is N
@@ -55,13 +55,11 @@ namespace Tessella
         std::vector<double> gauss;
       };
 
-      /// Computes all tables. @p stride: distance between rows of Schur
-      /// complements.
+      /// Computes all tables.
       template <int dim>
       SimplexReference
       make_simplex_reference(const RuleTables  &rules,
-                             const unsigned int degree,
-                             const unsigned int stride);
+                             const unsigned int degree);
 
       /// Index of an ordered choice of dim of the dim + 1 vertices.
       template <int dim>

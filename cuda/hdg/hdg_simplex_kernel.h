@@ -530,8 +530,7 @@ namespace Tessella
           const unsigned int ld = L.stride, lane = threadIdx.x & 31u,
                              g = lane / 4, t = lane % 4, warp = this_warp(),
                              n_warps = blockDim.x / 32, end = n + n_rows + 1;
-          double *const S   = E();
-          const auto    all = [](const int, const int) { return true; };
+          double *const S = E();
           if (warp == 0)
             diagonal_block(0, bad);
           __syncthreads();
@@ -555,7 +554,7 @@ namespace Tessella
                   {
                     const double a[2] = {left[0][l + t], left[1][l + t]},
                                  v[1] = {right[l]};
-                    WarpProduct<2, 1, 1, double>::add(c, a, v, all);
+                    add_products(c, a, v);
                   }
 #pragma unroll
                 for (int h = 0; h < 2; ++h)
@@ -577,7 +576,7 @@ namespace Tessella
                   {
                     const double a[2] = {c[0][0][s], c[1][0][s]},
                                  w[1] = {s == 0 ? v.x : v.y};
-                    WarpProduct<2, 1, 1, double>::add(r, a, w, all);
+                    add_products(r, a, w);
                   }
                 // Lanes without a row have read the last row.
                 __syncwarp();
@@ -637,8 +636,7 @@ namespace Tessella
           for (unsigned int l = 0; l < k; l += 4)
             {
               const double v[1] = {row[l]};
-              WarpProduct<1, 1, 1, double>::add(
-                sum, v, v, [](const int, const int) { return true; });
+              add_products(sum, v, v);
             }
 #pragma unroll
           for (unsigned int s = 0; s < 2; ++s)
@@ -672,7 +670,6 @@ namespace Tessella
           const double *const Y      = R();
           double *const       load   = vector(1);
           unsigned int        number = 0;
-          const auto          all = [](const int, const int) { return true; };
           for (unsigned int i0 = 0; i0 <= n_rows; i0 += 16)
             for (unsigned int j0 = 0; j0 < n_rows && j0 <= i0; j0 += 16)
               {
@@ -693,7 +690,7 @@ namespace Tessella
                   {
                     const double a[2] = {left[0][l], left[1][l]},
                                  b[2] = {right[0][l], right[1][l]};
-                    WarpProduct<2, 2, 2, double>::add(c, a, b, all);
+                    add_products(c, a, b);
                   }
 #pragma unroll
                 for (int h = 0; h < 2; ++h)

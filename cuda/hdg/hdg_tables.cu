@@ -12,9 +12,9 @@ namespace Tessella
     namespace Device
     {
       // P_n' is the sum of (2 k + 1) P_k, k = n - 1, n - 3, ...
-      template <int dim>
       HDGDerivatives
-      make_derivatives(const std::vector<unsigned char> &exponents,
+      make_derivatives(const unsigned int                dim,
+                       const std::vector<unsigned char> &exponents,
                        const unsigned int                n_basis)
       {
         HDGDerivatives result;
@@ -94,9 +94,9 @@ namespace Tessella
 
 
 
-      template <int dim>
       HDGMoments
-      make_moments(const std::vector<unsigned char> &exponents,
+      make_moments(const unsigned int                dim,
+                   const std::vector<unsigned char> &exponents,
                    const unsigned int                n_basis,
                    const unsigned int                max_degree,
                    const bool                        tensor_product)
@@ -151,9 +151,9 @@ namespace Tessella
       {
         /// Writes points and weights of the one-dimensional rule to @p line if
         /// a rule of dimension dim is a product of it with itself.
-        template <int dim>
         bool
-        find_line_rule(const RuleTables    &rules,
+        find_line_rule(const unsigned int   dim,
+                       const RuleTables    &rules,
                        const RuleEntry     &rule,
                        std::vector<double> &line)
         {
@@ -194,18 +194,18 @@ namespace Tessella
 
 
 
-      template <int dim>
       HDGLineRules
-      make_line_rules(const RuleTables &rules)
+      make_line_rules(const unsigned int dim, const RuleTables &rules)
       {
         HDGLineRules        result;
         std::vector<double> lines[11];
         for (unsigned int p = 0; p <= 10; ++p)
           {
-            if (!find_line_rule<dim>(rules,
-                                     rules.subcell[static_cast<unsigned int>(
-                                       SubCellType::parallelepiped)][p],
-                                     lines[p]))
+            if (!find_line_rule(dim,
+                                rules,
+                                rules.subcell[static_cast<unsigned int>(
+                                  SubCellType::parallelepiped)][p],
+                                lines[p]))
               return result;
             const unsigned int n    = lines[p].size() / 2;
             result.n_line_points[p] = static_cast<unsigned char>(n);
@@ -222,28 +222,6 @@ namespace Tessella
         return result;
       }
 
-
-
-      template HDGDerivatives
-      make_derivatives<2>(const std::vector<unsigned char> &,
-                          const unsigned int);
-      template HDGDerivatives
-      make_derivatives<3>(const std::vector<unsigned char> &,
-                          const unsigned int);
-      template HDGMoments
-      make_moments<2>(const std::vector<unsigned char> &,
-                      const unsigned int,
-                      const unsigned int,
-                      const bool);
-      template HDGMoments
-      make_moments<3>(const std::vector<unsigned char> &,
-                      const unsigned int,
-                      const unsigned int,
-                      const bool);
-      template HDGLineRules
-      make_line_rules<2>(const RuleTables &);
-      template HDGLineRules
-      make_line_rules<3>(const RuleTables &);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

@@ -23,9 +23,9 @@ namespace Tessella
       };
 
       /// Derivatives of the first @p n_basis functions.
-      template <int dim>
       HDGDerivatives
-      make_derivatives(const std::vector<unsigned char> &exponents,
+      make_derivatives(const unsigned int                dim,
+                       const std::vector<unsigned char> &exponents,
                        const unsigned int                n_basis);
 
       /// Moments, of which products of two functions are sums.
@@ -40,9 +40,9 @@ namespace Tessella
 
       /// Moments for the first @p n_basis functions of degree up to @p
       /// max_degree.
-      template <int dim>
       HDGMoments
-      make_moments(const std::vector<unsigned char> &exponents,
+      make_moments(const unsigned int                dim,
+                   const std::vector<unsigned char> &exponents,
                    const unsigned int                n_basis,
                    const unsigned int                max_degree,
                    const bool                        tensor_product);
@@ -58,9 +58,8 @@ namespace Tessella
         std::vector<double> line_rule;
       };
 
-      template <int dim>
       HDGLineRules
-      make_line_rules(const RuleTables &rules);
+      make_line_rules(const unsigned int dim, const RuleTables &rules);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

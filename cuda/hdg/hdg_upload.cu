@@ -25,38 +25,37 @@ namespace Tessella
 
       template <int dim>
       void
-      HDGUpload<dim>::prepare(const std::vector<unsigned char> &exponents,
-                              const bool                        tensor_product,
-                              HDGData<dim>                     &data)
+      HDGUpload<dim>::prepare(HDGData<dim> &data)
       {
-        data.tensor_product = tensor_product;
+        data.tensor_product = plan.trace.tensor_product;
         device_mesh         = DeviceMesh<dim>::share(plan.mesh);
         device_space        = std::make_unique<DeviceSpace>(plan.dofs);
         static_cast<MeshArrays<dim> &>(data.D) = device_mesh->arrays();
         static_cast<SpaceArrays &>(data.D)     = device_space->arrays();
-        upload_functions(exponents, data);
+        upload_functions(data);
         if (plan.max_basis <= 8 * hdg_warp_tiles)
           {
-            upload_moments(exponents, data);
+            upload_moments(data);
             upload_bricks(data);
           }
         if (plan.simplices)
           upload_simplex_reference(data);
         upload_plan(data);
-        upload_traces(data);
+        if (plan.simplices)
+          compute_faces(data);
       }
 
 
 
       template <int dim>
       void
-      HDGUpload<dim>::upload_functions(
-        const std::vector<unsigned char> &exponents, HDGData<dim> &P)
+      HDGUpload<dim>::upload_functions(HDGData<dim> &P)
       {
-        const RuleTables &rules = plan.rules;
-        Data<dim>        &D     = P.D;
-        D.rules                 = copies.upload(rules.data);
-        D.exponents             = copies.upload(exponents);
+        const std::vector<unsigned char> &exponents = plan.exponents;
+        const RuleTables                 &rules     = plan.rules;
+        Data<dim>                        &D         = P.D;
+        D.rules                                     = copies.upload(rules.data);
+        D.exponents                                 = copies.upload(exponents);
         for (unsigned int p = 0; p <= 10; ++p)
           {
             for (unsigned int t = 0; t < 5; ++t)
@@ -74,7 +73,7 @@ namespace Tessella
             P.n_generators[i][p] =
               Legendre::n_functions(dim - i, p, P.tensor_product);
         const HDGDerivatives derivatives =
-          make_derivatives<dim>(exponents, plan.max_basis);
+          make_derivatives(dim, exponents, plan.max_basis);
         P.derivative_begin    = copies.upload(derivatives.derivative_begin);
         P.derivative_function = copies.upload(derivatives.derivative_function);
         P.derivative_factor   = copies.upload(derivatives.derivative_factor);
@@ -84,13 +83,13 @@ namespace Tessella
 
       template <int dim>
       void
-      HDGUpload<dim>::upload_moments(
-        const std::vector<unsigned char> &exponents, HDGData<dim> &P)
+      HDGUpload<dim>::upload_moments(HDGData<dim> &P)
       {
-        const HDGMoments moments = make_moments<dim>(exponents,
-                                                     plan.max_basis,
-                                                     plan.max_degree,
-                                                     P.tensor_product);
+        const HDGMoments moments = make_moments(dim,
+                                                plan.exponents,
+                                                plan.max_basis,
+                                                plan.max_degree,
+                                                P.tensor_product);
         P.moment_row             = copies.upload(moments.moment_row);
         P.n_moment_rows          = moments.moment_row.size();
         P.n_source_rows          = moments.n_source_rows;
@@ -108,7 +107,7 @@ namespace Tessella
       void
       HDGUpload<dim>::upload_bricks(HDGData<dim> &P)
       {
-        const HDGLineRules lines = make_line_rules<dim>(plan.rules);
+        const HDGLineRules lines = make_line_rules(dim, plan.rules);
         if (!lines.valid)
           return;
         const PolytopicMesh<dim>  &mesh = plan.mesh;
@@ -163,9 +162,7 @@ namespace Tessella
       HDGUpload<dim>::upload_simplex_reference(HDGData<dim> &P)
       {
         const SimplexReference reference =
-          make_simplex_reference<dim>(plan.rules,
-                                      plan.max_degree,
-                                      row_stride(plan.max_basis));
+          make_simplex_reference<dim>(plan.rules, plan.max_degree);
         P.derivative       = copies.upload(reference.derivative);
         P.schur_tables     = copies.upload(reference.schur);
         P.trace_tables     = copies.upload(reference.trace);
@@ -206,14 +203,6 @@ namespace Tessella
         P.trace_offset         = copies.upload(plan.trace_offset);
         P.square_offset        = copies.upload(plan.square_offset);
         P.solver_offset        = copies.upload(plan.solver_offset);
-      }
-
-
-
-      template <int dim>
-      void
-      HDGUpload<dim>::upload_traces(HDGData<dim> &P)
-      {
         const TraceSpace<dim> &trace = plan.trace;
         P.patch_degree               = copies.upload(trace.degree);
         P.patch_functions            = copies.upload(trace.n_patch_functions);
@@ -224,8 +213,6 @@ namespace Tessella
         P.patch_frame                = copies.upload(trace.frame);
         P.patch_coefficients         = copies.upload(trace.coefficients);
         P.patch_offset               = copies.upload(trace.coefficient_offset);
-        if (plan.simplices)
-          compute_faces(P);
       }
 
 

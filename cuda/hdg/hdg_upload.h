@@ -26,9 +26,7 @@ namespace Tessella
 
         /// Copies everything, and sets the pointers and sizes in @p data.
         void
-        prepare(const std::vector<unsigned char> &exponents,
-                const bool                        tensor_product,
-                HDGData<dim>                     &data);
+        prepare(HDGData<dim> &data);
 
         /// Bytes of device memory.
         std::size_t
@@ -56,19 +54,16 @@ namespace Tessella
       private:
         /// Rules, and functions on the box.
         void
-        upload_functions(const std::vector<unsigned char> &exponents,
-                         HDGData<dim>                     &P);
+        upload_functions(HDGData<dim> &P);
         void
-        upload_moments(const std::vector<unsigned char> &exponents,
-                       HDGData<dim>                     &P);
+        upload_moments(HDGData<dim> &P);
         void
         upload_bricks(HDGData<dim> &P);
         void
         upload_simplex_reference(HDGData<dim> &P);
+        /// Arrays of the plan, and trace spaces.
         void
         upload_plan(HDGData<dim> &P);
-        void
-        upload_traces(HDGData<dim> &P);
         /// Computes faces of simplices, and the transformations from their
         /// functions to trace functions.
         void

@@ -19,6 +19,7 @@
 #  include <algorithm>
 #  include <functional>
 #  include <memory>
+#  include <set>
 #  include <string>
 #  include <vector>
 
@@ -27,7 +28,6 @@
 #  include "../device/device_call.h"
 #  include "../device/device_share.h"
 #  include "../grid/mesh_points.h"
-#  include "boundary_data.h"
 #  include "device_tabulation.h"
 #  include "hdg_backend.h"
 #  include "interface_sides.h"
@@ -115,6 +115,32 @@ namespace Tessella
 
 
 
+      template <int dim>
+      Device::HDGInput<dim>
+      make_input(const LocalProblem<dim> &problem,
+                 const TraceSystem<dim>  &system)
+      {
+        const PolytopicMesh<dim>  &mesh      = problem.mesh;
+        const TraceNumbering<dim> &numbering = system.numbering;
+        std::vector<bool>          fixed(mesh.n_interfaces());
+        for (unsigned int i = 0; i < fixed.size(); ++i)
+          fixed[i] = system.is_dirichlet(problem.form, i);
+        return {mesh,
+                problem.dofs,
+                problem.trace,
+                {numbering.block_of_interface,
+                 numbering.interface_of_block,
+                 numbering.dof_offset,
+                 numbering.sparsity,
+                 fixed},
+                make_rules(mesh, problem.order),
+                mass_degrees(problem.order, problem.tensor_product ? dim : 1),
+                problem.exponents,
+                parallel_ranges};
+      }
+
+
+
       /// The object on the device for a mesh and quadrature rules.
       template <int dim>
       struct CUDASetup
@@ -124,64 +150,21 @@ namespace Tessella
           : revision{problem.mesh.revision, problem.dofs.revision}
           , quadrature_revision(problem.mesh.quadrature_revision)
           , order(problem.order)
-          , rules(make_rules(problem.mesh, problem.order))
-          , exponents(problem.exponents)
-          , fixed_interfaces(problem.mesh.n_interfaces())
+          , plan(make_input(problem, system))
         {
+          // Ghost polytopes have no boundary interfaces.
           const PolytopicMesh<dim> &mesh = problem.mesh;
-          for (unsigned int i = 0; i < fixed_interfaces.size(); ++i)
-            fixed_interfaces[i] = system.is_dirichlet(problem.form, i);
-          for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-            for (const unsigned int code : interface_sides(mesh, k))
-              if (mesh.neighbor(code) == invalid_index)
-                {
-                  if (boundary_polytopes.empty() ||
-                      boundary_polytopes.back() != k)
-                    boundary_polytopes.push_back(k);
-                  boundary_ids.push_back(mesh.interface_boundary_id[code / 2]);
-                }
-          std::sort(boundary_ids.begin(), boundary_ids.end());
-          boundary_ids.erase(std::unique(boundary_ids.begin(),
-                                         boundary_ids.end()),
-                             boundary_ids.end());
-          const TraceNumbering<dim> &numbering = system.numbering;
-          device                               = device_call([&] {
-            return std::make_unique<Device::HDGAssembler<dim>>(
-              mesh,
-              problem.dofs,
-              problem.trace,
-              numbering.sparsity,
-              Device::HDGNumbering{numbering.block_of_interface,
-                                   numbering.interface_of_block,
-                                   numbering.dof_offset,
-                                   fixed_interfaces},
-              rules,
-              mass_degrees(order, problem.tensor_product ? dim : 1),
-              exponents,
-              problem.tensor_product,
-              system.data.device_memory,
-              parallel_ranges);
-          });
+          for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
+            if (mesh.interface_polytope[2 * std::size_t(i) + 1] ==
+                invalid_index)
+              boundary_ids.insert(mesh.interface_boundary_id[i]);
         }
 
-        DevicePoints
-        points() const
-        {
-          return {device->subcell_points(),
-                  device->facet_point_groups(),
-                  device->facet_begin(),
-                  device->n_boundary_point_groups(),
-                  boundary_polytopes};
-        }
-
-        // The object on the device has references to the other members.
-        const SpaceRevision              revision;
-        const std::uint64_t              quadrature_revision;
-        const std::vector<unsigned int>  order;
-        const Device::RuleTables         rules;
-        const std::vector<unsigned char> exponents;
-        std::vector<bool>                fixed_interfaces;
-        std::vector<unsigned int>        boundary_polytopes, boundary_ids;
+        const SpaceRevision                        revision;
+        const std::uint64_t                        quadrature_revision;
+        const std::vector<unsigned int>            order;
+        std::set<unsigned int>                     boundary_ids;
+        Device::HDGPlan<dim>                       plan;
         std::unique_ptr<Device::HDGAssembler<dim>> device;
       };
 
@@ -198,14 +181,8 @@ namespace Tessella
       {
       public:
         explicit CUDAHDG(TraceSystem<dim> &system)
-          : system(system)
+          : HDGBackend<dim>(system, Backend::cuda)
         {}
-
-        Backend
-        type() const override
-        {
-          return Backend::cuda;
-        }
 
         void
         clear() override
@@ -233,12 +210,11 @@ namespace Tessella
           const LocalProblem<dim> problem = system.local_problem(form);
           set_up(problem);
           dirichlet_is_here = false;
-          setup->device->set_device_memory(
-            system.data.device_memory > 0
-              ? system.data.device_memory
-              : share_of_device_memory(system.communicator,
-                                       processes_on_device(system.communicator),
-                                       setup->device->memory()));
+          if (system.data.device_memory == 0)
+            setup->device->device_memory =
+              share_of_device_memory(system.communicator,
+                                     processes_on_device(system.communicator),
+                                     setup->device->memory());
           LocalBlocks blocks;
           system.on_all_processes([&] { generate(problem, blocks); });
           system.gather(blocks, values, rhs);
@@ -311,9 +287,8 @@ namespace Tessella
           });
           system.report.copy_time = 0.;
 
-          const std::vector<FreePart> &free =
-            system.find_free_parts(fixes_constant);
-          if (free.empty())
+          system.find_free_parts(fixes_constant);
+          if (system.free_parts.size() == 0)
             return;
           // This case is rare, and its copies take little of the total time.
           const TraceNumbering<dim> &numbering = system.numbering;
@@ -324,9 +299,8 @@ namespace Tessella
           download(rhs, host_rhs.data(), host_rhs.size());
           device_call(
             [&] { setup->device->download_balance(integral, abs_f); });
-          const DeviceTabulation<dim> tabulation(problem, setup->points());
-          system.fix_constants(
-            free,
+          const DeviceTabulation<dim> tabulation(problem, setup->plan);
+          system.free_parts.fix_constants(
             [&](const unsigned int k) {
               return abs_f[k] + tabulation.integral_abs_g(k);
             },
@@ -350,8 +324,8 @@ namespace Tessella
                       ExcMessage("HDG::recover() needs the form of the last "
                                  "assemble()."));
           const Device::HDGProblem<dim> device_problem =
-            setup->device->is_kept() ? Device::HDGProblem<dim>()
-                                     : make_problem(problem);
+            setup->device->is_kept ? Device::HDGProblem<dim>()
+                                   : make_problem(problem);
           HDGReport &report       = system.report;
           report.local_solve_time = device_call([&] {
             return setup->device->recover(device_problem,
@@ -367,6 +341,7 @@ namespace Tessella
 
       private:
         using Setup = CUDASetup<dim>;
+        using HDGBackend<dim>::system;
 
         bool
         fits(const LocalProblem<dim> &problem) const
@@ -389,18 +364,21 @@ namespace Tessella
           std::unique_ptr<Setup> next;
           system.on_all_processes(
             [&] { next = std::make_unique<Setup>(problem, system); });
-          Device::HDGSizes sizes = next->device->sizes();
+          const Device::HDGSizes own   = next->plan.sizes;
+          Device::HDGSizes       sizes = own;
           if (system.n_processes > 1)
-            {
-              const Device::HDGSizes own = sizes;
-              Utilities::MPI::max(
-                ArrayView<const unsigned int>(own.data(), own.size()),
-                system.communicator,
-                ArrayView<unsigned int>(sizes.data(), sizes.size()));
-            }
-          system.on_all_processes(
-            [&] { device_call([&] { next->device->upload(sizes); }); });
-          setup = std::move(next);
+            Utilities::MPI::max(
+              ArrayView<const unsigned int>(own.data(), own.size()),
+              system.communicator,
+              ArrayView<unsigned int>(sizes.data(), sizes.size()));
+          next->plan.set_sizes(sizes);
+          system.on_all_processes([&] {
+            device_call([&] {
+              next->device = Device::HDGAssembler<dim>::create(next->plan);
+            });
+          });
+          next->device->device_memory = system.data.device_memory;
+          setup                       = std::move(next);
         }
 
         using Assembly =
@@ -424,10 +402,8 @@ namespace Tessella
                 fixes_constant[k] = fixes_constant[k] || fixed[k];
             }
           if (setup->device->failed_polytope != invalid_index)
-            throw_local_failure(setup->device->failure,
-                                system.mesh(),
-                                system.dofs(),
-                                setup->device->failed_polytope);
+            problem.throw_failure(setup->device->failure,
+                                  setup->device->failed_polytope);
 
           HDGReport &report = system.report;
           report.coefficient_time =
@@ -445,7 +421,7 @@ namespace Tessella
         {
           const PolytopicMesh<dim> &mesh      = system.mesh();
           const VolumeStructure     structure = problem.form.volume_structure();
-          const DeviceTabulation<dim> tabulation(problem, setup->points());
+          const DeviceTabulation<dim> tabulation(problem, setup->plan);
           Device::HDGProblem<dim>     result;
           const Device::HDGForm<dim>  form = result.form = tabulation.form();
           fixes_constant.assign(mesh.n_owned_polytopes(),
@@ -460,7 +436,7 @@ namespace Tessella
           if (problem.tau_of_facet)
             result.tau = tabulation.tau();
           else
-            check_tau(problem.tau, mesh, 0);
+            problem.check_tau(problem.tau, 0);
 
           // Coefficients are evaluated by the device or by the host.
           std::string &description = system.report.coefficients;
@@ -506,20 +482,23 @@ namespace Tessella
               device_problem,
               system.data.local_solvers == LocalSolvers::keep,
               [&](const unsigned int k, const double *K) {
-                store(k, K, blocks);
+                const std::vector<std::uint64_t> &offset =
+                  setup->plan.trace_offset;
+                system.store_matrix(k, K, offset[k + 1] - offset[k], blocks);
               },
               rhs);
           });
           device_call(
             [&] { setup->device->download_balance(integral, abs_f); });
-          const DeviceTabulation<dim> tabulation(problem, setup->points());
+          const DeviceTabulation<dim> tabulation(problem, setup->plan);
           std::vector<unsigned int>   columns;
           for (unsigned int k = 0; k < system.mesh().n_owned_polytopes(); ++k)
             {
               system.numbering.free_columns(k, columns);
-              std::uint64_t row = setup->device->trace_offset()[k],
-                            to  = blocks.rhs_offset[k];
-              for (unsigned int e = 0; e + 1 < columns.size(); ++e)
+              const auto    sides = interface_sides(system.mesh(), k);
+              std::uint64_t row   = setup->plan.trace_offset[k],
+                            to    = blocks.rhs_offset[k];
+              for (unsigned int e = 0; e < sides.size(); ++e)
                 {
                   const unsigned int n_free = columns[e + 1] - columns[e];
                   std::copy_n(rhs.begin() + row,
@@ -529,46 +508,11 @@ namespace Tessella
                               n_free,
                               blocks.integral.begin() + to);
                   to += n_free;
-                  row += n_functions(k, e);
+                  row += system.trace.n_functions[sides[e] / 2];
                 }
               blocks.balance[k].fixed = fixes_constant[k] != 0;
               blocks.balance[k].size  = abs_f[k] + tabulation.integral_abs_g(k);
             }
-        }
-
-        /// Stores the rows and columns of K (for all trace functions) that
-        /// belong to DoFs.
-        void
-        store(const unsigned int k, const double *K, LocalBlocks &blocks) const
-        {
-          std::vector<unsigned int> columns;
-          system.numbering.free_columns(k, columns);
-          const std::vector<std::uint64_t> &offset =
-            setup->device->trace_offset();
-          const std::size_t n  = offset[k + 1] - offset[k];
-          double           *to = blocks.matrix.data() + blocks.matrix_offset[k];
-          const unsigned int n_entries = columns.size() - 1;
-          for (unsigned int e = 0; e < n_entries; ++e)
-            {
-              for (unsigned int i = 0; i < columns[e + 1] - columns[e]; ++i)
-                {
-                  const double *from = K + i * n;
-                  for (unsigned int f = 0; f < n_entries; ++f)
-                    {
-                      to = std::copy_n(from, columns[f + 1] - columns[f], to);
-                      from += n_functions(k, f);
-                    }
-                }
-              K += n_functions(k, e) * n;
-            }
-        }
-
-        /// Number of trace functions of an interface, entry e of polytope k.
-        unsigned int
-        n_functions(const unsigned int k, const unsigned int e) const
-        {
-          return system.trace
-            .n_functions[interface_sides(system.mesh(), k)[e] / 2];
         }
 
         /// Position of the first trace function of interface @p i, in its
@@ -576,17 +520,11 @@ namespace Tessella
         std::uint64_t
         first_trace(const unsigned int i) const
         {
-          const PolytopicMesh<dim> &mesh = system.mesh();
-          const unsigned int k   = mesh.interface_polytope[2 * std::size_t(i)];
-          std::uint64_t      row = setup->device->trace_offset()[k];
-          for (unsigned int e = mesh.polytope_interface_offset[k];
-               mesh.polytope_interface[e] != 2 * i;
-               ++e)
-            row += system.trace.n_functions[mesh.polytope_interface[e] / 2];
-          return row;
+          const Device::HDGPlan<dim> &plan = setup->plan;
+          const unsigned int e = plan.entry_of_side[2 * std::size_t(i)];
+          return plan.trace_offset[plan.entry_polytope[e]] + plan.entry_row[e];
         }
 
-        TraceSystem<dim>      &system;
         std::unique_ptr<Setup> setup;
         /// For each polytope, after an assembly: true if c or alpha is non-zero
         /// somewhere, or with advection.

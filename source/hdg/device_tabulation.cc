@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "../backends/host_dispatch.h"
-#include "boundary_data.h"
 
 namespace Tessella
 {
@@ -65,12 +64,12 @@ namespace Tessella
 
 
     template <int dim>
-    DeviceTabulation<dim>::DeviceTabulation(const LocalProblem<dim> &problem,
-                                            const DevicePoints      &points)
+    DeviceTabulation<dim>::DeviceTabulation(const LocalProblem<dim>    &problem,
+                                            const Device::HDGPlan<dim> &plan)
       : problem(problem)
       , mesh(problem.mesh)
       , dofs(problem.dofs)
-      , points(points)
+      , plan(plan)
     {}
 
 
@@ -142,14 +141,13 @@ namespace Tessella
       problem.form.evaluate_volume(vertex, blocks);
       if (structure.constant || no_diffusion)
         {
-          double        inverse[dim * dim];
-          const double *entry[dim * dim];
+          double *entry[dim * dim], *inverse[dim * dim];
           for (unsigned int d = 0; d < dim * dim; ++d)
-            entry[d] = a + d;
-          invert_diffusion<dim>(form.tensor, vertex.x, 0, entry, inverse);
-          std::copy(inverse,
-                    inverse + (form.tensor ? dim * dim : 1),
-                    form.a_inverse);
+            {
+              entry[d]   = a + d;
+              inverse[d] = form.a_inverse + d;
+            }
+          problem.invert_diffusion(form.tensor, vertex.x, 1, entry, inverse);
           form.a = a[0];
           std::copy(b, b + dim, form.b);
           form.c = c;
@@ -196,11 +194,10 @@ namespace Tessella
       InterfaceQuadrature<dim>                quadrature;
       unsigned int                            facet = invalid_index;
       double                                 *g = nullptr, *alpha = nullptr;
-      for (unsigned int i = points.group_begin[k];
-           i < points.group_begin[k + 1];
+      for (unsigned int i = plan.facet_begin[k]; i < plan.facet_begin[k + 1];
            ++i)
         {
-          const Device::HDGFacetPointGroup &group = points.groups[i];
+          const Device::HDGFacetPointGroup &group = plan.facet_point_groups[i];
           // Bit 2 is set on Dirichlet boundaries.
           if (group.boundary == invalid_index ||
               (!dirichlet && (group.code & 4u) != 0))
@@ -225,8 +222,8 @@ namespace Tessella
                   double *b[dim];
                   for (unsigned int d = 0; d < dim; ++d)
                     b[d] = bn + (d + 1) * n;
-                  normal_advection(problem.form, batch, b, bn);
-                  check_outflow<dim>(batch, b, bn);
+                  problem.normal_advection(batch, b, bn);
+                  problem.check_outflow(batch, b, bn);
                 }
               problem.form.evaluate_boundary_data(batch, g, alpha);
             }
@@ -240,28 +237,28 @@ namespace Tessella
     std::vector<double>
     DeviceTabulation<dim>::boundary() const
     {
-      const std::size_t   n_points = 4ull * points.n_boundary_groups;
+      const std::size_t   n_points = 4ull * plan.n_boundary_point_groups;
       std::vector<double> table(2 * n_points, 0.);
-      for_ranges(points.boundary_polytopes.size(),
+      const auto          store = [&](const Device::HDGFacetPointGroup &group,
+                             const InterfaceQuadrature<dim>   &quadrature,
+                             const double                     *g,
+                             const double                     *alpha) {
+        for (unsigned int q = 0; q < 4; ++q)
+          {
+            const unsigned int from =
+              std::min(group.first + q, quadrature.size() - 1);
+            const std::size_t to = 4ull * group.boundary + q;
+            table[to]            = g[from];
+            table[n_points + to] = alpha[from];
+          }
+      };
+      for_ranges(plan.boundary_polytopes.size(),
                  16,
                  [&](const std::size_t begin, const std::size_t end) {
                    for (std::size_t l = begin; l < end; ++l)
-                     for_boundary_groups(
-                       points.boundary_polytopes[l],
-                       true,
-                       [&](const Device::HDGFacetPointGroup &group,
-                           const InterfaceQuadrature<dim>   &quadrature,
-                           const double                     *g,
-                           const double                     *alpha) {
-                         for (unsigned int q = 0; q < 4; ++q)
-                           {
-                             const unsigned int from =
-                               std::min(group.first + q, quadrature.size() - 1);
-                             const std::size_t to = 4ull * group.boundary + q;
-                             table[to]            = g[from];
-                             table[n_points + to] = alpha[from];
-                           }
-                       });
+                     for_boundary_groups(plan.boundary_polytopes[l],
+                                         true,
+                                         store);
                  });
       return table;
     }
@@ -272,19 +269,16 @@ namespace Tessella
     double
     DeviceTabulation<dim>::integral_abs_g(const unsigned int k) const
     {
-      double sum = 0.;
-      for_boundary_groups(k,
-                          false,
-                          [&](const Device::HDGFacetPointGroup &group,
-                              const InterfaceQuadrature<dim>   &quadrature,
-                              const double                     *g,
-                              const double *) {
-                            for (unsigned int q = group.first;
-                                 q <
-                                 std::min(group.first + 4, quadrature.size());
-                                 ++q)
-                              sum += quadrature.JxW[q] * std::abs(g[q]);
-                          });
+      double     sum = 0.;
+      const auto add = [&](const Device::HDGFacetPointGroup &group,
+                           const InterfaceQuadrature<dim>   &quadrature,
+                           const double                     *g,
+                           const double *) {
+        const unsigned int end = std::min(group.first + 4, quadrature.size());
+        for (unsigned int q = group.first; q < end; ++q)
+          sum += quadrature.JxW[q] * std::abs(g[q]);
+      };
+      for_boundary_groups(k, false, add);
       return sum;
     }
 
@@ -302,7 +296,7 @@ namespace Tessella
       for_ranges(
         last - first, 16, [&](const std::size_t begin, const std::size_t end) {
           const auto subcell_points = [&](const unsigned int k) {
-            return points.subcell_points[mesh.subcell_offset[k]];
+            return plan.subcell_q[mesh.subcell_offset[k]];
           };
           Buffers buffers;
           for (unsigned int k = first + begin; k < first + end; ++k)
@@ -318,8 +312,8 @@ namespace Tessella
               if (form.facet_table)
                 tabulate_facets(k,
                                 facets +
-                                  4 * std::size_t(points.group_begin[k] -
-                                                  points.group_begin[first]),
+                                  4 * std::size_t(plan.facet_begin[k] -
+                                                  plan.facet_begin[first]),
                                 buffers);
             }
         });
@@ -342,12 +336,11 @@ namespace Tessella
       const auto array = [&](const int t) {
         return t < 0 ? nullptr : volume + t * n_points + offset;
       };
-      const bool         varying = form.table_a >= 0;
-      const unsigned int n_a     = form.tensor ? dim * dim : 1;
-      VolumeBlocks<dim>  blocks  = {};
+      const bool        varying = form.table_a >= 0;
+      VolumeBlocks<dim> blocks  = {};
       if (varying)
         {
-          for (unsigned int d = 0; d < n_a; ++d)
+          for (unsigned int d = 0; d < (form.tensor ? dim * dim : 1); ++d)
             blocks.a[d] = array(form.table_a + d);
           if (form.advection)
             for (unsigned int d = 0; d < dim; ++d)
@@ -356,18 +349,9 @@ namespace Tessella
         }
       blocks.f = array(form.table_f);
       problem.form.evaluate_volume(batch, blocks);
-      if (!varying)
-        return;
-      const double *a[dim * dim];
-      for (unsigned int d = 0; d < n_a; ++d)
-        a[d] = array(form.table_a + d);
-      for (unsigned int q = 0; q < batch.n_points; ++q)
-        {
-          double inverse[dim * dim];
-          invert_diffusion<dim>(form.tensor, batch.x, q, a, inverse);
-          for (unsigned int d = 0; d < n_a; ++d)
-            array(form.table_a + d)[q] = inverse[d];
-        }
+      if (varying)
+        problem.invert_diffusion(
+          form.tensor, batch.x, batch.n_points, blocks.a, blocks.a);
     }
 
 
@@ -381,11 +365,10 @@ namespace Tessella
       InterfaceQuadrature<dim> &quadrature = buffers.facet_quadrature;
       std::vector<double>      &values     = buffers.values;
       unsigned int              facet = invalid_index, row = invalid_index;
-      for (unsigned int i = points.group_begin[k];
-           i < points.group_begin[k + 1];
+      for (unsigned int i = plan.facet_begin[k]; i < plan.facet_begin[k + 1];
            ++i, facets += 4)
         {
-          const Device::HDGFacetPointGroup &group = points.groups[i];
+          const Device::HDGFacetPointGroup &group = plan.facet_point_groups[i];
           if (group.facet != facet || group.row != row)
             {
               facet = group.facet;
@@ -401,7 +384,7 @@ namespace Tessella
               double              *b[dim];
               for (unsigned int d = 0; d < dim; ++d)
                 b[d] = values.data() + d * m;
-              normal_advection(problem.form, batch, b, values.data() + dim * m);
+              problem.normal_advection(batch, b, values.data() + dim * m);
             }
           const unsigned int m = quadrature.size();
           for (unsigned int q = 0; q < 4; ++q)

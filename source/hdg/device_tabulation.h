@@ -7,26 +7,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "../../cuda/hdg/hdg.h"
-#include "local_solver.h"
+#include "../../cuda/hdg/hdg_plan.h"
+#include "local_problem.h"
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Quadrature points in the order in which the device has them: references
-    /// to arrays that must outlive the object.
-    struct DevicePoints
-    {
-      const std::vector<std::uint64_t>              &subcell_points;
-      const std::vector<Device::HDGFacetPointGroup> &groups;
-      /// First group of each polytope.
-      const std::vector<unsigned int> &group_begin;
-      unsigned int                     n_boundary_groups;
-      /// Polytopes at the boundary.
-      const std::vector<unsigned int> &boundary_polytopes;
-    };
-
     /**
      * Tables of data that a device cannot evaluate itself: coefficients at the
      * points of a tile, data on the boundary and the stabilisation. The threads
@@ -36,8 +23,9 @@ namespace Tessella
     class DeviceTabulation
     {
     public:
-      DeviceTabulation(const LocalProblem<dim> &problem,
-                       const DevicePoints      &points);
+      /// @p plan: quadrature points in the order in which the device has them.
+      DeviceTabulation(const LocalProblem<dim>    &problem,
+                       const Device::HDGPlan<dim> &plan);
 
       /// The form with its constants and the numbers of its tables.
       Device::HDGForm<dim>
@@ -99,10 +87,10 @@ namespace Tessella
                           const bool         dirichlet,
                           const Function    &function) const;
 
-      const LocalProblem<dim>  &problem;
-      const PolytopicMesh<dim> &mesh;
-      const PolytopicDoFs      &dofs;
-      const DevicePoints        points;
+      const LocalProblem<dim>    &problem;
+      const PolytopicMesh<dim>   &mesh;
+      const PolytopicDoFs        &dofs;
+      const Device::HDGPlan<dim> &plan;
     };
   } // namespace internal
 } // namespace Tessella

@@ -148,15 +148,89 @@ namespace Tessella
           }
         return sums[0] * coarse + sums[1] * fine;
       }
+      /// Fixes the constant on one part. @p sizes: integrals of |f| and |g| for
+      /// each polytope of the part.
+      template <int dim>
+      void
+      fix_constant(const AgglomerationHandler<dim> &handler,
+                   const TraceNumbering<dim>       &numbering,
+                   const FreePart                  &part,
+                   const std::vector<double>       &sizes,
+                   const TraceIntegrals            &integrals,
+                   double                          *values,
+                   double                          *rhs)
+      {
+        const auto for_unknowns = [&](const auto &function) {
+          for (const unsigned int i : part.interfaces)
+            {
+              const unsigned int  row   = numbering.block_of_interface[i];
+              const double *const m     = integrals(i);
+              const std::uint64_t first = numbering.dof_offset[row],
+                                  end   = numbering.dof_offset[row + 1];
+              for (std::uint64_t j = first; j < end; ++j)
+                function(m[j - first], rhs[j]);
+            }
+        };
+        // The coefficients of the constant 1 are the integrals of the trace
+        // functions, so the product with the right-hand side is int f + int g.
+        std::vector<double> products, squares;
+        for_unknowns([&](const double m, const double &F) {
+          products.push_back(m * F);
+          squares.push_back(m * m);
+        });
+        const auto total = [&](const std::vector<double> &terms) {
+          return unordered_sum(handler.get_communicator(),
+                               numbering.partition != nullptr,
+                               terms);
+        };
+        const double sum = total(products), measure = total(squares),
+                     size = total(sizes);
+        AssertThrow(
+          std::abs(sum) <= 1e-3 * size,
+          ExcMessage("The problem has no solution: on a part of the domain "
+                     "nothing fixes the constant (no Dirichlet or Robin "
+                     "condition, no advection, no reaction), but the integrals "
+                     "of the right-hand side and of the Neumann data there sum "
+                     "up to " +
+                     std::to_string(sum) +
+                     " instead of 0. Change the data, or give a Dirichlet or "
+                     "Robin condition or a positive reaction."));
+        for_unknowns(
+          [&](const double m, double &F) { F -= sum / measure * m; });
+        if (part.first_interface == invalid_index)
+          return;
+        // Scale the rank-one term to the size of the block's diagonal.
+        const BlockSparsity &sparsity = numbering.sparsity;
+        const unsigned int   i        = part.first_interface,
+                           row        = numbering.block_of_interface[i],
+                           n          = static_cast<unsigned int>(
+                             numbering.dof_offset[row + 1] -
+                             numbering.dof_offset[row]),
+                           width = sparsity.row_width[row];
+        const double *const m    = integrals(i);
+        std::size_t         b    = sparsity.block_offset[row];
+        while (sparsity.block_column[b] != row)
+          ++b;
+        double *const diagonal =
+          values + sparsity.value_offset[row] + sparsity.column_offset[b];
+        double largest = 0., square = 0.;
+        for (unsigned int j = 0; j < n; ++j)
+          {
+            largest = std::max(largest, diagonal[std::size_t(j) * width + j]);
+            square += m[j] * m[j];
+          }
+        for (unsigned int j = 0; j < n; ++j)
+          for (unsigned int l = 0; l < n; ++l)
+            diagonal[std::size_t(j) * width + l] +=
+              largest / square * (m[j] * m[l]);
+      }
     } // namespace
 
 
 
     template <int dim>
-    std::vector<FreePart>
-    find_free_parts(const AgglomerationHandler<dim> &handler,
-                    const TraceNumbering<dim>       &numbering,
-                    const std::vector<char>         &fixed)
+    void
+    FreeParts<dim>::reinit(const std::vector<char> &fixed)
     {
       const PolytopicMesh<dim> &mesh     = handler.polytopic_mesh();
       const bool                parallel = numbering.partition != nullptr;
@@ -165,10 +239,10 @@ namespace Tessella
         connect_processes(handler, numbering, local);
 
       // ---- which parts are fixed, and which have trace DoFs
-      std::map<double, std::pair<bool, bool>> parts;
+      std::map<double, std::pair<bool, bool>> states;
       for (unsigned int p = 0; p < label.size(); ++p)
         {
-          std::pair<bool, bool> &part = parts[label[p]];
+          std::pair<bool, bool> &part = states[label[p]];
           for (const unsigned int k : local.parts[p].polytopes)
             part.first = part.first || fixed[k];
           part.second = part.second || !local.parts[p].interfaces.empty();
@@ -176,17 +250,17 @@ namespace Tessella
       if (parallel)
         for (const auto &others : Utilities::MPI::all_gather(
                handler.get_communicator(),
-               std::map<double, std::pair<bool, bool>>(parts)))
+               std::map<double, std::pair<bool, bool>>(states)))
           for (const auto &other : others)
             {
-              std::pair<bool, bool> &part = parts[other.first];
+              std::pair<bool, bool> &part = states[other.first];
               part.first                  = part.first || other.second.first;
               part.second                 = part.second || other.second.second;
             }
 
       // ---- the free parts, in the order of their labels
-      std::vector<FreePart> result;
-      for (const auto &entry : parts)
+      parts.clear();
+      for (const auto &entry : states)
         {
           if (entry.second.first || !entry.second.second)
             continue;
@@ -237,105 +311,32 @@ namespace Tessella
                     CellId(other.second) < CellId(mine.second))
                   part.first_interface = invalid_index;
             }
-          result.push_back(std::move(part));
+          parts.push_back(std::move(part));
         }
-      return result;
     }
 
 
 
     template <int dim>
     void
-    fix_constant(
-      const AgglomerationHandler<dim>                         &handler,
-      const TraceNumbering<dim>                               &numbering,
-      const FreePart                                          &part,
-      const std::vector<double>                               &sizes,
-      const std::function<const double *(const unsigned int)> &integrals,
-      double                                                  *values,
-      double                                                  *rhs)
+    FreeParts<dim>::fix_constants(
+      const std::function<double(const unsigned int)> &size,
+      const TraceIntegrals                            &integrals,
+      double                                          *values,
+      double                                          *rhs) const
     {
-      const auto for_unknowns = [&](const auto &function) {
-        for (const unsigned int i : part.interfaces)
-          {
-            const unsigned int  row   = numbering.block_of_interface[i];
-            const double *const m     = integrals(i);
-            const std::uint64_t first = numbering.dof_offset[row],
-                                end   = numbering.dof_offset[row + 1];
-            for (std::uint64_t j = first; j < end; ++j)
-              function(m[j - first], rhs[j]);
-          }
-      };
-      // The coefficients of the constant 1 are the integrals of the trace
-      // functions, so the product with the right-hand side is int f + int g.
-      std::vector<double> products, squares;
-      for_unknowns([&](const double m, const double &F) {
-        products.push_back(m * F);
-        squares.push_back(m * m);
-      });
-      const auto total = [&](const std::vector<double> &terms) {
-        return unordered_sum(handler.get_communicator(),
-                             numbering.partition != nullptr,
-                             terms);
-      };
-      const double sum = total(products), measure = total(squares),
-                   size = total(sizes);
-      AssertThrow(std::abs(sum) <= 1e-3 * size,
-                  ExcMessage(
-                    "The problem has no solution: on a part of the domain "
-                    "nothing fixes the constant (no Dirichlet or Robin "
-                    "condition, no advection, no reaction), but the integrals "
-                    "of the right-hand side and of the Neumann data there sum "
-                    "up to " +
-                    std::to_string(sum) +
-                    " instead of 0. Change the data, or give a Dirichlet or "
-                    "Robin condition or a positive reaction."));
-      for_unknowns([&](const double m, double &F) { F -= sum / measure * m; });
-      if (part.first_interface == invalid_index)
-        return;
-      // Scale the rank-one term to the size of the block's diagonal.
-      const BlockSparsity &sparsity = numbering.sparsity;
-      const unsigned int   i        = part.first_interface,
-                         row        = numbering.block_of_interface[i],
-                         n          = static_cast<unsigned int>(
-                           numbering.dof_offset[row + 1] -
-                           numbering.dof_offset[row]),
-                         width = sparsity.row_width[row];
-      const double *const m    = integrals(i);
-      std::size_t         b    = sparsity.block_offset[row];
-      while (sparsity.block_column[b] != row)
-        ++b;
-      double *const diagonal =
-        values + sparsity.value_offset[row] + sparsity.column_offset[b];
-      double largest = 0., square = 0.;
-      for (unsigned int j = 0; j < n; ++j)
+      for (const FreePart &part : parts)
         {
-          largest = std::max(largest, diagonal[std::size_t(j) * width + j]);
-          square += m[j] * m[j];
+          std::vector<double> sizes;
+          for (const unsigned int k : part.polytopes)
+            sizes.push_back(size(k));
+          fix_constant(handler, numbering, part, sizes, integrals, values, rhs);
         }
-      for (unsigned int j = 0; j < n; ++j)
-        for (unsigned int l = 0; l < n; ++l)
-          diagonal[std::size_t(j) * width + l] +=
-            largest / square * (m[j] * m[l]);
     }
 
 
 
-#define INSTANTIATE(dim)                                       \
-  template std::vector<FreePart> find_free_parts(              \
-    const AgglomerationHandler<dim> &,                         \
-    const TraceNumbering<dim> &,                               \
-    const std::vector<char> &);                                \
-  template void fix_constant(                                  \
-    const AgglomerationHandler<dim> &,                         \
-    const TraceNumbering<dim> &,                               \
-    const FreePart &,                                          \
-    const std::vector<double> &,                               \
-    const std::function<const double *(const unsigned int)> &, \
-    double *,                                                  \
-    double *);
-    INSTANTIATE(2)
-    INSTANTIATE(3)
-#undef INSTANTIATE
+    template class FreeParts<2>;
+    template class FreeParts<3>;
   } // namespace internal
 } // namespace Tessella

@@ -22,32 +22,51 @@ namespace Tessella
       unsigned int first_interface = invalid_index;
     };
 
-    /// Finds all such parts. @p fixed: own polytopes on which something fixes
-    /// the constant. All processes get the same number of parts, in the same
-    /// order. Collective.
-    template <int dim>
-    std::vector<FreePart>
-    find_free_parts(const AgglomerationHandler<dim> &handler,
-                    const TraceNumbering<dim>       &numbering,
-                    const std::vector<char>         &fixed);
+    /// Returns the integrals of the trace functions of an interface.
+    using TraceIntegrals = std::function<const double *(const unsigned int)>;
 
-    /**
-     * Fixes the constant on a part, as described in class HDG. @p sizes:
-     * integrals of |f| and |g| for each polytope of the part. @p integrals:
-     * integrals of the trace functions of a given interface. Sums do not depend
-     * on the order of their terms, hence not on the partition of the mesh.
-     * Collective.
-     */
+    /// All parts of the domain on which nothing fixes the constant.
     template <int dim>
-    void
-    fix_constant(
-      const AgglomerationHandler<dim>                         &handler,
-      const TraceNumbering<dim>                               &numbering,
-      const FreePart                                          &part,
-      const std::vector<double>                               &sizes,
-      const std::function<const double *(const unsigned int)> &integrals,
-      double                                                  *values,
-      double                                                  *rhs);
+    class FreeParts
+    {
+    public:
+      /// References must outlive the object.
+      FreeParts(const AgglomerationHandler<dim> &handler,
+                const TraceNumbering<dim>       &numbering)
+        : handler(handler)
+        , numbering(numbering)
+      {}
+
+      /// Finds all such parts. @p fixed: own polytopes on which something fixes
+      /// the constant. All processes get the same number of parts, in the same
+      /// order. Collective.
+      void
+      reinit(const std::vector<char> &fixed);
+
+      /// Number of parts.
+      unsigned int
+      size() const
+      {
+        return parts.size();
+      }
+
+      /**
+       * Fixes the constants on all parts, as described in class HDG. @p size:
+       * integrals of |f| and |g| over a polytope. Sums do not depend on the
+       * order of their terms, hence not on the partition of the mesh.
+       * Collective.
+       */
+      void
+      fix_constants(const std::function<double(const unsigned int)> &size,
+                    const TraceIntegrals                            &integrals,
+                    double                                          *values,
+                    double                                          *rhs) const;
+
+    private:
+      const AgglomerationHandler<dim> &handler;
+      const TraceNumbering<dim>       &numbering;
+      std::vector<FreePart>            parts;
+    };
   } // namespace internal
 } // namespace Tessella
 

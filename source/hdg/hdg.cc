@@ -55,7 +55,7 @@ namespace Tessella
       });
       HDGReport           &report = system.report;
       const InstructionSet set    = system.data.instruction_set;
-      report.backend              = backend->type();
+      report.backend              = backend->type;
       report.n_threads            = MultithreadInfo::n_threads();
       report.instruction_set =
         set == InstructionSet::automatic ? best_instruction_set() : set;
@@ -81,7 +81,7 @@ namespace Tessella
     void
     check_device(const char *what) const
     {
-      AssertThrow(backend->type() == Backend::cuda,
+      AssertThrow(backend->type == Backend::cuda,
                   ExcMessage(std::string(what) +
                              " needs an HDG object with Backend::cuda; this "
                              "one runs on the host. Use the classes of "
@@ -347,10 +347,11 @@ namespace Tessella
                          const AgglomerationHandler<dim> &finer,
                          VectorType                      &result) const
   {
-    const internal::TraceSystem<dim> &system  = implementation->system;
-    const AgglomerationHandler<dim>  &handler = system.handler;
+    const internal::TraceSystem<dim>   &system  = implementation->system;
+    const AgglomerationHandler<dim>    &handler = system.handler;
+    const internal::PostProcessing<dim> post_processing{handler, finer};
     system.on_all_processes([&] {
-      internal::check_post_processing(handler, finer);
+      post_processing.check();
       implementation->check_shared(solution);
       internal::check_no_ghosts(solution);
       internal::check_no_ghosts(flux);
@@ -364,13 +365,11 @@ namespace Tessella
     else
       result.reinit(finer.locally_owned_dofs(), system.communicator);
     system.on_all_processes([&] {
-      internal::post_process(handler,
-                             form,
-                             solution.begin(),
-                             flux.begin(),
-                             finer,
-                             system.data.instruction_set,
-                             result.begin());
+      post_processing.run(form,
+                          solution.begin(),
+                          flux.begin(),
+                          system.data.instruction_set,
+                          result.begin());
     });
   }
 
@@ -464,7 +463,7 @@ namespace Tessella
   Backend
   HDG<dim>::backend() const
   {
-    return implementation->backend->type();
+    return implementation->backend->type;
   }
 
 

@@ -15,31 +15,6 @@ namespace Tessella
 
   namespace internal
   {
-    namespace
-    {
-      template <int dim>
-      std::unique_ptr<HDGBackend<dim>>
-      make_cuda_backend(TraceSystem<dim> &system)
-      {
-#ifdef TESSELLA_HAVE_CUDA
-        AssertThrow(cuda_is_available(),
-                    ExcMessage(why_cuda_is_unavailable() +
-                               " Please take the backend host or "
-                               "automatic."));
-        return make_cuda_hdg(system);
-#else
-        (void)system;
-        AssertThrow(false,
-                    ExcMessage("This build of Tessella has no CUDA backend: "
-                               "take the host backend, or build with "
-                               "-DTESSELLA_WITH_CUDA=ON."));
-        return nullptr;
-#endif
-      }
-    } // namespace
-
-
-
     template <int dim>
     std::unique_ptr<HDGBackend<dim>>
     make_hdg_backend(TraceSystem<dim> &system)
@@ -57,7 +32,18 @@ namespace Tessella
                   ExcMessage("HDG computes with LocalSpaces::reduced_flux on "
                              "the host only: use Backend::host or "
                              "Backend::automatic."));
-      return make_cuda_backend(system);
+#ifdef TESSELLA_HAVE_CUDA
+      AssertThrow(cuda_is_available(),
+                  ExcMessage(why_cuda_is_unavailable() +
+                             " Please take the backend host or automatic."));
+      return make_cuda_hdg(system);
+#else
+      AssertThrow(false,
+                  ExcMessage("This build of Tessella has no CUDA backend: "
+                             "take the host backend, or build with "
+                             "-DTESSELLA_WITH_CUDA=ON."));
+      return nullptr;
+#endif
     }
 
 

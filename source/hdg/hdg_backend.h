@@ -24,10 +24,13 @@ namespace Tessella
     class HDGBackend
     {
     public:
+      HDGBackend(TraceSystem<dim> &system, const Backend type)
+        : type(type)
+        , system(system)
+      {}
       virtual ~HDGBackend() = default;
 
-      virtual Backend
-      type() const = 0;
+      const Backend type;
 
       /// Discards all data of the present trace spaces.
       virtual void
@@ -67,6 +70,9 @@ namespace Tessella
                         double * /*solution*/,
                         double * /*flux*/)
       {}
+
+    protected:
+      TraceSystem<dim> &system;
     };
 
     /// Makes the backend that the data of @p system ask for. Throws if this

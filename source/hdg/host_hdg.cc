@@ -29,14 +29,8 @@ namespace Tessella
       {
       public:
         explicit HostHDG(TraceSystem<dim> &system)
-          : system(system)
+          : HDGBackend<dim>(system, Backend::host)
         {}
-
-        Backend
-        type() const override
-        {
-          return Backend::host;
-        }
 
         void
         clear() override
@@ -70,6 +64,8 @@ namespace Tessella
         }
 
       private:
+        using HDGBackend<dim>::system;
+
         /// Runs function(solver, k) for all own polytopes k on all threads.
         /// Returns the number of operations.
         template <typename Function>
@@ -136,20 +132,20 @@ namespace Tessella
           kept.resize(kept_offset[n]);
         }
 
-        /// Stores the rows and columns of K that belong to DoFs. Dirichlet
-        /// values move to the right-hand side.
+        /// Stores what belongs to DoFs. Dirichlet values move to the right-hand
+        /// side.
         void
         store(const LocalSolver<dim> &solver, LocalBlocks &blocks)
         {
           const PolytopicMesh<dim> &mesh = system.mesh();
           const unsigned int        k    = solver.polytope;
+          system.store_matrix(k, solver.K.data(), solver.n_traces + 1, blocks);
           std::vector<unsigned int> columns;
           system.numbering.free_columns(k, columns);
           const auto         sides     = interface_sides(mesh, k);
-          const unsigned int n_entries = sides.size(), n_free = columns.back(),
-                             width = solver.n_traces + 1;
-          double *const matrix = blocks.matrix.data() + blocks.matrix_offset[k];
-          double *const rhs    = blocks.rhs.data() + blocks.rhs_offset[k];
+          const unsigned int n_entries = sides.size(),
+                             width     = solver.n_traces + 1;
+          double *const rhs = blocks.rhs.data() + blocks.rhs_offset[k];
           double *const integral =
             blocks.integral.data() + blocks.rhs_offset[k];
           const auto is_free = [&](const unsigned int e) {
@@ -164,12 +160,7 @@ namespace Tessella
                   const double *const K  = &solver.K[std::size_t(m) * width];
                   double value = solver.boundary_rhs[m] - K[solver.n_traces];
                   for (unsigned int f = 0; f < n_entries; ++f)
-                    if (is_free(f))
-                      std::copy(K + solver.column[f],
-                                K + solver.column[f + 1],
-                                matrix + std::size_t(row) * n_free +
-                                  columns[f]);
-                    else
+                    if (!is_free(f))
                       for (unsigned int j = solver.column[f];
                            j < solver.column[f + 1];
                            ++j)
@@ -237,36 +228,32 @@ namespace Tessella
         void
         sum_kept(const TraceUnknowns &traces, double *solution, double *flux)
         {
-          const PolytopicMesh<dim> &mesh = system.mesh();
-          const PolytopicDoFs      &dofs = system.dofs();
-          for_ranges(mesh.n_owned_polytopes(),
-                     local_grain,
-                     [&](const std::size_t begin, const std::size_t end) {
-                       std::vector<double> lambda, sum;
-                       for (std::size_t k = begin; k < end; ++k)
-                         {
-                           local_trace(k, traces, lambda);
-                           const unsigned int n   = dofs.n_basis[k],
-                                              all = (dim + 1) * n;
-                           const double *row = kept.data() + kept_offset[k];
-                           // The row for f comes last.
-                           const double *const particular =
-                             row + std::size_t(lambda.size()) * all;
-                           sum.assign(particular, particular + all);
-                           for (const double factor : lambda)
-                             {
-                               for (unsigned int i = 0; i < all; ++i)
-                                 sum[i] += factor * row[i];
-                               row += all;
-                             }
-                           std::copy_n(sum.begin(),
-                                       n,
-                                       solution + dofs.dof_offset[k]);
-                           std::copy(sum.begin() + n,
-                                     sum.end(),
-                                     flux + dim * dofs.dof_offset[k]);
-                         }
-                     });
+          const PolytopicDoFs &dofs      = system.dofs();
+          const auto           sum_range = [&](const std::size_t begin,
+                                     const std::size_t end) {
+            std::vector<double> lambda, sum;
+            for (std::size_t k = begin; k < end; ++k)
+              {
+                local_trace(k, traces, lambda);
+                const unsigned int n = dofs.n_basis[k], all = (dim + 1) * n;
+                const double      *row = kept.data() + kept_offset[k];
+                // The row for f comes last.
+                const double *const particular =
+                  row + std::size_t(lambda.size()) * all;
+                sum.assign(particular, particular + all);
+                for (const double factor : lambda)
+                  {
+                    for (unsigned int i = 0; i < all; ++i)
+                      sum[i] += factor * row[i];
+                    row += all;
+                  }
+                std::copy_n(sum.begin(), n, solution + dofs.dof_offset[k]);
+                std::copy(sum.begin() + n,
+                          sum.end(),
+                          flux + dim * dofs.dof_offset[k]);
+              }
+          };
+          for_ranges(system.mesh().n_owned_polytopes(), local_grain, sum_range);
           system.report.local_solve_operations = 2. * kept.size();
         }
 
@@ -299,7 +286,6 @@ namespace Tessella
             }
         }
 
-        TraceSystem<dim> &system;
         /// u, then the components of q, for each polytope and each of its trace
         /// functions, then for f.
         std::vector<std::uint64_t> kept_offset;

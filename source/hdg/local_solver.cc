@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "../backends/host_points.h"
-#include "boundary_data.h"
 #include "dense.h"
 #include "interface_sides.h"
 
@@ -16,19 +15,6 @@ namespace Tessella
 
   namespace internal
   {
-    template <int dim>
-    double
-    LocalProblem<dim>::stabilisation(const unsigned int k,
-                                     const unsigned int facet,
-                                     const unsigned int side) const
-    {
-      const double value = tau_of_facet ? tau_of_facet(facet, side) : tau;
-      check_tau(value, mesh, k);
-      return value;
-    }
-
-
-
     template <int dim>
     LocalSolver<dim>::LocalSolver(const LocalProblem<dim> &problem)
       : problem(problem)
@@ -165,10 +151,7 @@ namespace Tessella
       if (problem.reduced_flux)
         restrict_flux();
       if (!stabilised)
-        throw_local_failure(Device::HDGFailure::no_stabilisation,
-                            mesh,
-                            dofs,
-                            k);
+        problem.throw_failure(Device::HDGFailure::no_stabilisation, k);
     }
 
 
@@ -277,13 +260,7 @@ namespace Tessella
       problem.form.evaluate_volume(batch, blocks);
       if (structure.diffusion == DiffusionType::none)
         std::fill(a[0], a[0] + m, 0.);
-      for (unsigned int q = 0; q < m; ++q)
-        {
-          double inverse[dim * dim];
-          invert_diffusion<dim>(tensor, x, q, a, inverse);
-          for (unsigned int d = 0; d < (tensor ? dim * dim : 1); ++d)
-            inverse_a[d][q] = inverse[d];
-        }
+      problem.invert_diffusion(tensor, x, m, a, inverse_a);
       if (blocks.c != nullptr)
         for (unsigned int q = 0; q < n_points; ++q)
           if (c[q] != 0.)
@@ -401,8 +378,6 @@ namespace Tessella
 
 
 
-    template struct LocalProblem<2>;
-    template struct LocalProblem<3>;
     template class LocalSolver<2>;
     template class LocalSolver<3>;
   } // namespace internal

@@ -2,52 +2,18 @@
 #ifndef tessella_source_hdg_local_solver_h
 #define tessella_source_hdg_local_solver_h
 
-#include <tessella/forms/form.h>
-#include <tessella/hdg/trace_space.h>
 #include <tessella/values/polytope_quadrature.h>
 
 #include <cstdint>
-#include <functional>
 #include <vector>
 
-#include "../backends/host_kernels.h"
 #include "local_basis.h"
+#include "local_problem.h"
 
 namespace Tessella
 {
   namespace internal
   {
-    /// Data that all local problems share.
-    template <int dim>
-    struct LocalProblem
-    {
-      const AgglomerationHandler<dim> &handler;
-      const PolytopicMesh<dim>        &mesh;
-      const PolytopicDoFs             &dofs;
-      const TraceSpace<dim>           &trace;
-      const Form<dim>                 &form;
-      const HostKernels::Kernels<dim> &kernels;
-      /// Quadrature order of each polynomial degree.
-      std::vector<unsigned int> order;
-      /// Exponents for the largest degree; smaller spaces are prefixes.
-      std::vector<unsigned char> exponents;
-      bool                       tensor_product;
-      /// Advection is div(b u) instead of b . grad u.
-      bool   conservative;
-      double tau;
-      /// Stabilisation of a facet and a side; replaces tau if set.
-      std::function<double(unsigned int, unsigned int)> tau_of_facet;
-      /// The flux has one degree less, see LocalSpaces::reduced_flux.
-      bool reduced_flux = false;
-
-      /// Stabilisation on a side of a facet, which belongs to polytope @p k.
-      /// Throws if it cannot be one.
-      double
-      stabilisation(const unsigned int k,
-                    const unsigned int facet,
-                    const unsigned int side) const;
-    };
-
     /**
      * Solver of the local problems of a hybridizable method, polytope by
      * polytope. Each thread has its own object, with its own buffers.
@@ -187,7 +153,7 @@ namespace Tessella
         /// those of the polytope.
         unsigned int n_psi, first;
         /// Number of quadrature points without and with padding.
-        unsigned int n_points, m;
+        unsigned int n_points = 0, m = 0;
         /// The normal is the same at all points.
         bool planar = true;
         /// Stabilisation of u in the points, and of its projection to the
@@ -195,12 +161,10 @@ namespace Tessella
         double tau = 0., projected_tau = 0.;
       };
 
-      /// Adds all integrals over a facet, whose quadrature must be set up.
+      /// Adds all integrals over a facet, whose quadrature must be set up. The
+      /// members of @p present from n_points on are set here.
       void
-      process_facet(const unsigned int entry,
-                    const unsigned int patch,
-                    const unsigned int facet,
-                    const bool         boundary);
+      process_facet(PresentFacet present);
       void
       fill_facet_points(PresentFacet &facet);
       /// Evaluates tau, b.n, S, S - b.n and the data on the boundary.
@@ -233,10 +197,9 @@ namespace Tessella
       add_trace_equation(const PresentFacet &facet);
 
       /// Adds the stabilisation that acts on the projection of u to the traces
-      /// of @p patch. Its B and D must be complete.
+      /// of a patch, which @p patch names. Its B and D must be complete.
       void
-      add_projected_stabilisation(const unsigned int entry,
-                                  const unsigned int patch);
+      add_projected_stabilisation(const PresentFacet &patch);
 
       /// Restricts q to functions of one degree less than u.
       void
@@ -270,12 +233,10 @@ namespace Tessella
                const std::vector<double> &right,
                std::vector<double>       &result);
 
+      /// Computes Q, and transforms U and Q from the local basis to the
+      /// Legendre functions.
       void
-      compute_flux(const unsigned int n_rows);
-
-      /// Transforms U and Q from the local basis to the Legendre functions.
-      void
-      to_box(const unsigned int n_rows);
+      recover(const unsigned int n_rows);
 
       /// Rows of a matrix.
       struct Rows

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "boundary_data.h"
 #include "dense.h"
 #include "local_solver.h"
 
@@ -43,10 +42,7 @@ namespace Tessella
       U.assign(Yt.size(), 0.);
       Z.resize(E.size());
       if (!(advection ? solve_general(n_rows) : solve_symmetric(n_rows)))
-        throw_local_failure(Device::HDGFailure::schur_complement,
-                            mesh,
-                            dofs,
-                            polytope);
+        problem.throw_failure(Device::HDGFailure::schur_complement, polytope);
     }
 
 
@@ -57,10 +53,7 @@ namespace Tessella
     {
       const unsigned int pivot = Dense::cholesky(n_mass, A.data(), n_mass);
       if (pivot != n_mass)
-        throw_local_failure(Device::HDGFailure::diffusion,
-                            mesh,
-                            dofs,
-                            polytope);
+        problem.throw_failure(Device::HDGFailure::diffusion, polytope);
       A_inverse.resize(A.size());
       Dense::invert_lower(n_mass, A.data(), n_mass, A_inverse.data(), n_mass);
       const unsigned int n = n_mass / n_padded * n_basis;
@@ -154,7 +147,7 @@ namespace Tessella
 
     template <int dim>
     void
-    LocalSolver<dim>::compute_flux(const unsigned int n_rows)
+    LocalSolver<dim>::recover(const unsigned int n_rows)
     {
       // q = L^-T (W' lambda - V' u)
       std::vector<double> &V = transposed;
@@ -172,14 +165,6 @@ namespace Tessella
       Dense::transpose(
         n_mass, n_mass, A_inverse.data(), n_mass, transposed.data(), n_mass);
       apply_mass_factor(n_rows, transposed, Wt, Q);
-    }
-
-
-
-    template <int dim>
-    void
-    LocalSolver<dim>::to_box(const unsigned int n_rows)
-    {
       local_basis.to_box(n_rows, U.data(), n_padded);
       local_basis.to_box(n_rows * dim, Q.data(), n_padded);
     }
@@ -214,10 +199,7 @@ namespace Tessella
       if (!advection)
         Dense::mirror(n_rows, K.data(), n_rows);
       if (recovery)
-        {
-          compute_flux(n_rows);
-          to_box(n_rows);
-        }
+        recover(n_rows);
     }
 
 
@@ -241,8 +223,7 @@ namespace Tessella
       for (unsigned int i = 0; i < n_basis; ++i)
         T[i] += load[i];
       factorise(1);
-      compute_flux(1);
-      to_box(1);
+      recover(1);
     }
 
 

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "../backends/host_points.h"
-#include "boundary_data.h"
 #include "interface_sides.h"
 #include "local_solver.h"
 
@@ -20,35 +19,45 @@ namespace Tessella
     void
     LocalSolver<dim>::assemble_interface(const unsigned int entry)
     {
-      const unsigned int code      = interface_sides(mesh, polytope)[entry];
-      const unsigned int interface = code / 2;
-      const bool         boundary  = mesh.neighbor(code) == invalid_index;
-      unsigned int       degree    = dofs.degree[polytope];
-      if (!boundary)
+      const unsigned int     code      = interface_sides(mesh, polytope)[entry];
+      const unsigned int     interface = code / 2;
+      const TraceSpace<dim> &trace     = problem.trace;
+      unsigned int           degree    = dofs.degree[polytope];
+      PresentFacet           present;
+      present.side        = code % 2;
+      present.boundary_id = mesh.interface_boundary_id[interface];
+      present.boundary    = mesh.neighbor(code) == invalid_index;
+      present.dirichlet =
+        present.boundary && problem.form.boundary_type(present.boundary_id) ==
+                              BoundaryType::dirichlet;
+      if (!present.boundary)
         degree = std::max(degree, dofs.degree[mesh.neighbor(code)]);
-      const unsigned int side = code % 2;
-      for (unsigned int p = problem.trace.patch_offset[interface];
-           p < problem.trace.patch_offset[interface + 1];
+      for (unsigned int p = trace.patch_offset[interface];
+           p < trace.patch_offset[interface + 1];
            ++p)
         {
+          present.patch = p;
+          present.n_psi = trace.n_patch_functions[p];
+          present.first = column[entry] + trace.first_function[p];
           if (problem.reduced_flux)
             {
-              const std::size_t n_psi = problem.trace.n_patch_functions[p];
+              const std::size_t n_psi = present.n_psi;
               patch_B.assign(n_psi * n_padded, 0.);
               patch_D.assign(n_psi * n_psi, 0.);
             }
-          for (unsigned int facet = problem.trace.facet_offset[p];
-               facet < problem.trace.facet_offset[p + 1];
+          for (unsigned int facet = trace.facet_offset[p];
+               facet < trace.facet_offset[p + 1];
                ++facet)
             {
               if (!(mesh.facet_measure[facet] > 0.))
                 continue;
+              present.facet = facet;
               facet_quadrature.reinit_facet(
-                mesh, interface, facet, side, problem.order[degree]);
-              process_facet(entry, p, facet, boundary);
+                mesh, interface, facet, present.side, problem.order[degree]);
+              process_facet(present);
             }
           if (problem.reduced_flux)
-            add_projected_stabilisation(entry, p);
+            add_projected_stabilisation(present);
         }
     }
 
@@ -56,23 +65,8 @@ namespace Tessella
 
     template <int dim>
     void
-    LocalSolver<dim>::process_facet(const unsigned int entry,
-                                    const unsigned int patch,
-                                    const unsigned int facet,
-                                    const bool         boundary)
+    LocalSolver<dim>::process_facet(PresentFacet present)
     {
-      const unsigned int code = interface_sides(mesh, polytope)[entry];
-      PresentFacet       present;
-      present.facet       = facet;
-      present.patch       = patch;
-      present.side        = code % 2;
-      present.boundary_id = mesh.interface_boundary_id[code / 2];
-      present.boundary    = boundary;
-      present.dirichlet =
-        boundary && problem.form.boundary_type(present.boundary_id) ==
-                      BoundaryType::dirichlet;
-      present.n_psi    = problem.trace.n_patch_functions[patch];
-      present.first    = column[entry] + problem.trace.first_function[patch];
       present.n_points = facet_quadrature.size();
       present.m        = padded(present.n_points);
       fill_facet_points(present);
@@ -143,7 +137,7 @@ namespace Tessella
       batch.boundary_id = facet.boundary_id;
       std::fill(bn, bn + m, 0.);
       if (advection)
-        normal_advection(problem.form, batch, b, bn);
+        problem.normal_advection(batch, b, bn);
       for (unsigned int q = 0; q < m; ++q)
         {
           S[q]          = facet.tau + std::max(bn[q], 0.);
@@ -154,7 +148,7 @@ namespace Tessella
       if (facet.boundary)
         {
           if (advection && !facet.dirichlet)
-            check_outflow<dim>(batch, b, bn);
+            problem.check_outflow(batch, b, bn);
           problem.form.evaluate_boundary_data(batch, g, alpha);
         }
     }
@@ -339,13 +333,10 @@ namespace Tessella
 
     template <int dim>
     void
-    LocalSolver<dim>::add_projected_stabilisation(const unsigned int entry,
-                                                  const unsigned int patch)
+    LocalSolver<dim>::add_projected_stabilisation(const PresentFacet &patch)
     {
-      const unsigned int n     = n_basis,
-                         n_psi = problem.trace.n_patch_functions[patch];
-      const std::size_t first =
-        column[entry] + problem.trace.first_function[patch];
+      const unsigned int n = n_basis, n_psi = patch.n_psi;
+      const std::size_t  first = patch.first;
       patch_DB.assign(patch_B.size(), 0.);
       for (unsigned int i = 0; i < n_psi; ++i)
         {

@@ -260,8 +260,7 @@ namespace Tessella
 
     template <int dim>
     void
-    check_post_processing(const AgglomerationHandler<dim> &handler,
-                          const AgglomerationHandler<dim> &finer)
+    PostProcessing<dim>::check() const
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh(),
                                &fine = finer.polytopic_mesh();
@@ -288,13 +287,11 @@ namespace Tessella
 
     template <int dim>
     void
-    post_process(const AgglomerationHandler<dim> &handler,
-                 const Form<dim>                 &form,
-                 const double                    *solution,
-                 const double                    *flux,
-                 const AgglomerationHandler<dim> &finer,
-                 const InstructionSet             instruction_set,
-                 double                          *result)
+    PostProcessing<dim>::run(const Form<dim>     &form,
+                             const double        *solution,
+                             const double        *flux,
+                             const InstructionSet instruction_set,
+                             double              *result) const
     {
       const PolytopicDoFs &dofs      = handler.polytopic_dofs(),
                           &fine_dofs = finer.polytopic_dofs();
@@ -323,18 +320,7 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                                  \
-  template void check_post_processing(const AgglomerationHandler<dim> &,  \
-                                      const AgglomerationHandler<dim> &); \
-  template void post_process(const AgglomerationHandler<dim> &,           \
-                             const Form<dim> &,                           \
-                             const double *,                              \
-                             const double *,                              \
-                             const AgglomerationHandler<dim> &,           \
-                             const InstructionSet,                        \
-                             double *);
-    INSTANTIATE(2)
-    INSTANTIATE(3)
-#undef INSTANTIATE
+    template struct PostProcessing<2>;
+    template struct PostProcessing<3>;
   } // namespace internal
 } // namespace Tessella

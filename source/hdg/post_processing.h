@@ -10,24 +10,25 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Throws if post_process() cannot use @p finer.
-    template <int dim>
-    void
-    check_post_processing(const AgglomerationHandler<dim> &handler,
-                          const AgglomerationHandler<dim> &finer);
-
     /// Implements HDG::post_process() on own polytopes. Vectors are numbered as
     /// the degrees of freedom in PolytopicMesh. Cost per polytope: about 2 dim
     /// N^2 q operations for N functions of the finer space and q points.
     template <int dim>
-    void
-    post_process(const AgglomerationHandler<dim> &handler,
-                 const Form<dim>                 &form,
-                 const double                    *solution,
-                 const double                    *flux,
-                 const AgglomerationHandler<dim> &finer,
-                 const InstructionSet             instruction_set,
-                 double                          *result);
+    struct PostProcessing
+    {
+      const AgglomerationHandler<dim> &handler, &finer;
+
+      /// Throws if @p finer cannot be used.
+      void
+      check() const;
+
+      void
+      run(const Form<dim>     &form,
+          const double        *solution,
+          const double        *flux,
+          const InstructionSet instruction_set,
+          double              *result) const;
+    };
   } // namespace internal
 } // namespace Tessella
 

@@ -44,20 +44,14 @@ namespace Tessella
                                 const TraceSpace<dim>           &new_trace,
                                 const std::vector<bool>         &fixed)
     {
+      *this                      = TraceNumbering();
       handler                    = &new_handler;
       mesh                       = &new_handler.polytopic_mesh();
       trace                      = &new_trace;
       const unsigned int n       = mesh->n_interfaces(),
                          n_owned = mesh->n_owned_polytopes();
       block_of_interface.assign(n, invalid_index);
-      interface_of_block.clear();
       dof_offset.assign(1, 0);
-      ghost_columns.clear();
-      partition.reset();
-      sends.clear();
-      receives.clear();
-      sent_interfaces.clear();
-      remote_columns.clear();
       for (unsigned int i = 0; i < n; ++i)
         if (!fixed[i] && trace->n_functions[i] > 0 &&
             mesh->interface_polytope[2 * std::size_t(i)] < n_owned)
@@ -304,7 +298,6 @@ namespace Tessella
     {
       const unsigned int n       = n_owned_blocks(),
                          n_owned = mesh->n_owned_polytopes();
-      sparsity                   = BlockSparsity();
       sparsity.block_offset.assign(n + 1, 0);
       sparsity.value_offset.assign(n + 1, 0);
       sparsity.row_width.assign(n, 0);
@@ -382,9 +375,8 @@ namespace Tessella
 
     template <int dim>
     void
-    TraceNumbering<dim>::exchange(
-      const std::function<LocalBlock(const unsigned int)> &block_of,
-      std::vector<double>                                 &received) const
+    TraceNumbering<dim>::exchange(const LocalBlocks   &blocks,
+                                  std::vector<double> &received) const
     {
       std::vector<double> sent;
       received.resize(receives.empty() ? 0 : receives.back().last_row);
@@ -396,11 +388,14 @@ namespace Tessella
             mesh->interface_polytope[2 * std::size_t(i) + 1];
           free_columns(k, columns);
           const unsigned int n = trace->n_functions[i], n_free = columns.back(),
-                             first  = columns[entry_of(i, 1)];
-          const LocalBlock    block = block_of(k);
-          const double *const K = block.matrix + std::size_t(first) * n_free;
+                             first = columns[entry_of(i, 1)];
+          const double *const K    = blocks.matrix.data() +
+                                  blocks.matrix_offset[k] +
+                                  std::size_t(first) * n_free,
+                              *const load = blocks.rhs.data() +
+                                            blocks.rhs_offset[k] + first;
           sent.insert(sent.end(), K, K + std::size_t(n) * n_free);
-          sent.insert(sent.end(), block.rhs + first, block.rhs + first + n);
+          sent.insert(sent.end(), load, load + n);
         }
       HaloMessages messages;
       start_messages(messages,
@@ -416,20 +411,19 @@ namespace Tessella
 
     template <int dim>
     void
-    TraceNumbering<dim>::gather(
-      const std::function<LocalBlock(const unsigned int)> &block_of,
-      double                                              *values,
-      double                                              *rhs) const
+    TraceNumbering<dim>::gather(const LocalBlocks &blocks,
+                                double            *values,
+                                double            *rhs) const
     {
       std::vector<double> received;
       if (partition != nullptr)
-        exchange(block_of, received);
+        exchange(blocks, received);
       const unsigned int n_owned = mesh->n_owned_polytopes();
       for_ranges(
         n_owned_blocks(),
         256,
         [&](const std::size_t begin, const std::size_t end) {
-          std::vector<unsigned int> columns, blocks;
+          std::vector<unsigned int> columns, column_blocks;
           for (std::size_t row = begin; row < end; ++row)
             {
               const unsigned int interface = interface_of_block[row],
@@ -452,20 +446,21 @@ namespace Tessella
                       free_columns(k, columns);
                       const unsigned int first =
                         columns[entry_of(interface, side)];
-                      const LocalBlock local = block_of(k);
-                      K    = local.matrix + std::size_t(first) * columns.back();
-                      load = local.rhs + first;
-                      blocks.clear();
+                      K = blocks.matrix.data() + blocks.matrix_offset[k] +
+                          std::size_t(first) * columns.back();
+                      load = blocks.rhs.data() + blocks.rhs_offset[k] + first;
+                      column_blocks.clear();
                       for (const unsigned int code : interface_sides(*mesh, k))
-                        blocks.push_back(block_of_interface[code / 2]);
+                        column_blocks.push_back(block_of_interface[code / 2]);
                     }
                   else
                     {
-                      blocks.assign(remote_columns.begin() + remote_begin[row],
-                                    remote_columns.begin() +
-                                      remote_begin[row + 1]);
+                      column_blocks.assign(remote_columns.begin() +
+                                             remote_begin[row],
+                                           remote_columns.begin() +
+                                             remote_begin[row + 1]);
                       columns.assign(1, 0);
-                      for (const unsigned int column : blocks)
+                      for (const unsigned int column : column_blocks)
                         columns.push_back(columns.back() +
                                           dof_offset[column + 1] -
                                           dof_offset[column]);
@@ -475,7 +470,7 @@ namespace Tessella
                   const unsigned int n_free = columns.back();
                   for (unsigned int i = 0; i < n; ++i)
                     F[i] += load[i];
-                  for (unsigned int e = 0; e < blocks.size(); ++e)
+                  for (unsigned int e = 0; e < column_blocks.size(); ++e)
                     {
                       const unsigned int m = columns[e + 1] - columns[e];
                       if (m == 0)
@@ -486,7 +481,7 @@ namespace Tessella
                         std::lower_bound(first_block,
                                          sparsity.block_column.begin() +
                                            sparsity.block_offset[row + 1],
-                                         blocks[e]) -
+                                         column_blocks[e]) -
                         sparsity.block_column.begin();
                       double *const target = block + sparsity.column_offset[b];
                       for (unsigned int i = 0; i < n; ++i)

@@ -10,7 +10,6 @@
 #include <tessella/lac/block_sparsity.h>
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -19,6 +18,23 @@ namespace Tessella
 {
   namespace internal
   {
+    /// Matrices K of all own polytopes for their DoFs, with right-hand sides
+    /// and integrals of the trace functions.
+    struct LocalBlocks
+    {
+      /// Data of a polytope that decide whether the constant is fixed and
+      /// whether the data are compatible.
+      struct Balance
+      {
+        double size  = 0.; ///< integrals of |f| and |g|
+        bool   fixed = false;
+      };
+
+      std::vector<std::uint64_t> matrix_offset, rhs_offset;
+      std::vector<double>        matrix, rhs, integral;
+      std::vector<Balance>       balance;
+    };
+
     /**
      * Numbering of trace DoFs, and the sparsity of their couplings.
      *
@@ -86,23 +102,10 @@ namespace Tessella
       unsigned int
       entry_of(const unsigned int interface, const unsigned int side) const;
 
-      /**
-       * The matrix K of a polytope for all its n_free DoFs, and its right-hand
-       * side.
-       */
-      struct LocalBlock
-      {
-        const double *matrix, *rhs;
-      };
-      /**
-       * Computes block rows and right-hand side as sums of the K of their
-       * polytopes, first side 0, then side 1. @p block_of: LocalBlock of an own
-       * polytope. Collective.
-       */
+      /// Computes block rows and right-hand side as sums of the K of their
+      /// polytopes, first side 0, then side 1. Collective.
       void
-      gather(const std::function<LocalBlock(const unsigned int)> &block_of,
-             double                                              *values,
-             double                                              *rhs) const;
+      gather(const LocalBlocks &blocks, double *values, double *rhs) const;
 
     private:
       struct GlobalNumbers;
@@ -129,8 +132,7 @@ namespace Tessella
       /// Exchanges the contributions of polytopes to rows that other processes
       /// own.
       void
-      exchange(const std::function<LocalBlock(const unsigned int)> &block_of,
-               std::vector<double> &received) const;
+      exchange(const LocalBlocks &blocks, std::vector<double> &received) const;
 
       const AgglomerationHandler<dim> *handler = nullptr;
       const PolytopicMesh<dim>        *mesh    = nullptr;

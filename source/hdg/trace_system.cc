@@ -11,6 +11,7 @@
 
 #include "../backends/host_dispatch.h"
 #include "../base/collective.h"
+#include "interface_sides.h"
 
 namespace Tessella
 {
@@ -25,6 +26,7 @@ namespace Tessella
       , data(data)
       , communicator(handler.get_communicator())
       , n_processes(internal::n_processes(communicator))
+      , free_parts(handler, numbering)
     {}
 
 
@@ -184,26 +186,50 @@ namespace Tessella
 
     template <int dim>
     void
+    TraceSystem<dim>::store_matrix(const unsigned int k,
+                                   const double      *K,
+                                   const std::size_t  stride,
+                                   LocalBlocks       &blocks) const
+    {
+      std::vector<unsigned int> columns;
+      numbering.free_columns(k, columns);
+      const auto sides       = interface_sides(mesh(), k);
+      const auto n_functions = [&](const unsigned int e) {
+        return trace.n_functions[sides[e] / 2];
+      };
+      double *to = blocks.matrix.data() + blocks.matrix_offset[k];
+      for (unsigned int e = 0; e < sides.size(); ++e)
+        {
+          for (unsigned int i = 0; i < columns[e + 1] - columns[e]; ++i)
+            {
+              const double *from = K + i * stride;
+              for (unsigned int f = 0; f < sides.size(); ++f)
+                {
+                  to = std::copy_n(from, columns[f + 1] - columns[f], to);
+                  from += n_functions(f);
+                }
+            }
+          K += n_functions(e) * stride;
+        }
+    }
+
+
+
+    template <int dim>
+    void
     TraceSystem<dim>::gather(const LocalBlocks &blocks,
                              double            *values,
                              double            *rhs)
     {
       const Timer timer;
-      numbering.gather(
-        [&](const unsigned int k) {
-          return typename TraceNumbering<dim>::LocalBlock{
-            blocks.matrix.data() + blocks.matrix_offset[k],
-            blocks.rhs.data() + blocks.rhs_offset[k]};
-        },
-        values,
-        rhs);
+      numbering.gather(blocks, values, rhs);
 
       std::vector<char> fixed(mesh().n_owned_polytopes());
       for (unsigned int k = 0; k < fixed.size(); ++k)
         fixed[k] = blocks.balance[k].fixed;
+      find_free_parts(fixed);
       std::vector<unsigned int> columns;
-      fix_constants(
-        find_free_parts(fixed),
+      free_parts.fix_constants(
         [&](const unsigned int k) { return blocks.balance[k].size; },
         [&](const unsigned int i) {
           const unsigned int k = mesh().interface_polytope[2 * std::size_t(i)];
@@ -220,27 +246,6 @@ namespace Tessella
 
     template <int dim>
     void
-    TraceSystem<dim>::fix_constants(
-      const std::vector<FreePart>                             &parts,
-      const std::function<double(const unsigned int)>         &size,
-      const std::function<const double *(const unsigned int)> &integrals,
-      double                                                  *values,
-      double                                                  *rhs) const
-    {
-      for (const FreePart &part : parts)
-        {
-          std::vector<double> sizes;
-          for (const unsigned int k : part.polytopes)
-            sizes.push_back(size(k));
-          fix_constant<dim>(
-            handler, numbering, part, sizes, integrals, values, rhs);
-        }
-    }
-
-
-
-    template <int dim>
-    const std::vector<FreePart> &
     TraceSystem<dim>::find_free_parts(const std::vector<char> &fixed)
     {
       bool changed = fixed != present_fixed;
@@ -252,11 +257,10 @@ namespace Tessella
           for (unsigned int i = 0; i < mesh().n_interfaces(); ++i)
             if (has_dirichlet_coefficients(i))
               all[mesh().interface_polytope[2 * std::size_t(i)]] = true;
-          parts         = internal::find_free_parts(handler, numbering, all);
+          free_parts.reinit(all);
           present_fixed = fixed;
         }
-      report.n_free_constants = parts.size();
-      return parts;
+      report.n_free_constants = free_parts.size();
     }
 
 

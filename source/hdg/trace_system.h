@@ -32,23 +32,6 @@ namespace Tessella
       }
     };
 
-    /// Matrices K of all own polytopes for their DoFs, with right-hand sides
-    /// and integrals of the trace functions.
-    struct LocalBlocks
-    {
-      /// Data of a polytope that decide whether the constant is fixed and
-      /// whether the data are compatible.
-      struct Balance
-      {
-        double size  = 0.; ///< integrals of |f| and |g|
-        bool   fixed = false;
-      };
-
-      std::vector<std::uint64_t> matrix_offset, rhs_offset;
-      std::vector<double>        matrix, rhs, integral;
-      std::vector<Balance>       balance;
-    };
-
     /**
      * Data that class HDG and its backends share: trace spaces, numbering,
      * parts of the domain without a fixed constant, and the report.
@@ -119,29 +102,25 @@ namespace Tessella
       void
       resize(LocalBlocks &blocks) const;
 
+      /// Stores the rows and columns of the K of polytope @p k that belong to
+      /// DoFs. @p stride: distance between rows of K, which has all trace
+      /// functions.
+      void
+      store_matrix(const unsigned int k,
+                   const double      *K,
+                   const std::size_t  stride,
+                   LocalBlocks       &blocks) const;
+
       /// Computes matrix and right-hand side from the K of the polytopes, fixes
       /// undetermined constants, and reports the time. Collective.
       void
       gather(const LocalBlocks &blocks, double *values, double *rhs);
 
-      /**
-       * Fixes the constants of all parts on which nothing does. @p fixed: own
-       * polytopes on which a coefficient fixes it. @p size: integrals of |f|
-       * and |g| over a polytope. @p integrals: integrals of the trace functions
-       * of an interface. Collective.
-       */
+      /// Finds the parts of the domain without a fixed constant, if @p fixed
+      /// has changed. It refers to own polytopes on which a coefficient fixes
+      /// the constant; this function adds those with Dirichlet interfaces.
+      /// Collective.
       void
-      fix_constants(
-        const std::vector<FreePart>                             &parts,
-        const std::function<double(const unsigned int)>         &size,
-        const std::function<const double *(const unsigned int)> &integrals,
-        double                                                  *values,
-        double                                                  *rhs) const;
-
-      /// Parts of the domain without a fixed constant. They are recomputed only
-      /// if @p fixed changes. It refers to polytopes and disregards Dirichlet
-      /// interfaces, which this function adds. Collective.
-      const std::vector<FreePart> &
       find_free_parts(const std::vector<char> &fixed);
 
       /// Values of a vector of this process with ghost values from their
@@ -157,6 +136,7 @@ namespace Tessella
       HDGReport           report;
       TraceSpace<dim>     trace;
       TraceNumbering<dim> numbering;
+      FreeParts<dim>      free_parts;
       /// Projections of Dirichlet values, interface by interface.
       std::vector<std::uint64_t> dirichlet_offset;
       std::vector<double>        dirichlet;
@@ -166,9 +146,8 @@ namespace Tessella
       std::vector<unsigned int> boundary_interfaces;
       /// Exchange of ghost values; null on one process.
       std::unique_ptr<HostHalo<double>> halo;
-      /// Parts without a fixed constant, and the argument they were found for.
-      std::vector<FreePart> parts;
-      std::vector<char>     present_fixed;
+      /// The argument that free_parts were found for.
+      std::vector<char> present_fixed;
     };
   } // namespace internal
 } // namespace Tessella
