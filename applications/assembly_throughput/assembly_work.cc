@@ -2,6 +2,8 @@
 
 #include "assembly_work.h"
 
+#include <tessella/quadrature/quadrature_order.h>
+
 #include <algorithm>
 
 #include "../../source/backends/host_points.h"
@@ -24,8 +26,7 @@ namespace Tessella
           : mesh(mesh)
           , rules(mesh, dofs, coefficient_order)
           , coefficient_order(coefficient_order)
-          , degree_factor(internal::has_total_degree_space<dim>(dofs) ? 2
-                                                                      : 2 * dim)
+          , tensor_product(!internal::has_total_degree_space<dim>(dofs))
         {}
 
         unsigned int
@@ -57,13 +58,17 @@ namespace Tessella
         {
           const unsigned int least =
             leanest_simplex_rule(simplex_dim,
-                                 degree_factor * degree + coefficient_order);
+                                 internal::integrand_degree(dim,
+                                                            degree,
+                                                            coefficient_order,
+                                                            tensor_product));
           return least == 0 ? n : std::min(n, least);
         }
 
         const PolytopicMesh<dim>      &mesh;
         const internal::HostRules<dim> rules;
-        const unsigned int             coefficient_order, degree_factor;
+        const unsigned int             coefficient_order;
+        const bool                     tensor_product;
       };
 
 

@@ -6,6 +6,7 @@
 #include <deal.II/base/timer.h>
 
 #include <tessella/grid/revision.h>
+#include <tessella/quadrature/quadrature_order.h>
 
 #include <cmath>
 #include <string>
@@ -104,11 +105,12 @@ namespace Tessella
           max_degree      = space.max_degree();
           degree_revision = revision;
         }
-      space.tabulate(
-        coefficient_order +
-        (space.polynomial_space() == PolynomialSpaceType::tensor_product
-           ? 2 * (dim - 1) * max_degree
-           : 0));
+      space.tabulate(integrand_degree(dim,
+                                      max_degree,
+                                      coefficient_order,
+                                      space.polynomial_space() ==
+                                        PolynomialSpaceType::tensor_product) -
+                     2 * max_degree);
       if (present_rules == nullptr || rules_revision != revision ||
           !revision.is_known() || rules_order != coefficient_order)
         {

@@ -3,8 +3,11 @@
 #include "host_points.h"
 
 #include <tessella/portable/geometry.h>
+#include <tessella/quadrature/quadrature_order.h>
 
 #include <cmath>
+
+#include "../grid/mesh_points.h"
 
 namespace Tessella
 {
@@ -72,9 +75,8 @@ namespace Tessella
           ? dofs.whole.max_degree
           : *std::max_element(dofs.degree.begin(), dofs.degree.end());
 
-      // Degree p in each variable corresponds to total degree dim p on a cell
-      // that is not aligned with the axes. Prismatic meshes have spaces of
-      // total degree, at least in all variables but the last one.
+      // Prismatic meshes have spaces of total degree, at least in all variables
+      // but the last one.
       const bool aligned =
         mesh.prismatic ||
         (mesh.whole.is_set
@@ -87,31 +89,17 @@ namespace Tessella
       };
       for (unsigned int p = 0; p <= max_degree; ++p)
         {
-          unsigned int order = std::max(2 * p + coefficient_order, 1u);
-          // The largest available order, less two for the increments below.
-          if (!aligned)
-            order = std::max(order,
-                             std::min(2 * dim * p + coefficient_order,
-                                      max_quadrature_order - 2));
-          // The Jacobian determinant of a multilinear map has degree dim - 1 in
-          // each variable, and the normal of a multilinear facet has degree
-          // dim - 2. For a product with an interval, the determinant has the
-          // degree of the spatial map.
-          const unsigned int map = mesh.prismatic ? dim - 2 : dim - 1;
-          if (has_subcell[0])
-            add(subcell_rules[0], simplex_rule(dim, order));
-          if (has_subcell[1])
-            add(subcell_rules[1], hypercube_rule(dim, order));
-          if (has_subcell[2])
-            add(subcell_rules[2], hypercube_rule(dim, order + map));
-          if (has_facet[0])
-            add(facet_rules[0], simplex_rule(dim - 1, order));
-          if (has_facet[1])
-            add(facet_rules[1], hypercube_rule(dim - 1, order + dim - 2));
-          if (has_subcell[4])
-            add(subcell_rules[4], prism_rule(dim, order));
-          if (has_facet[3])
-            add(facet_rules[3], prism_rule(dim - 1, order));
+          const unsigned int order =
+            quadrature_order(dim, p, coefficient_order, !aligned);
+          for (unsigned int type = 0; type < 5; ++type)
+            if (const auto t = static_cast<SubCellType>(type);
+                has_subcell[type] && t != SubCellType::tabulated)
+              add(subcell_rules[type],
+                  subcell_rule<dim>(t, order, mesh.prismatic));
+          for (unsigned int type = 0; type < 4; ++type)
+            if (const auto t = static_cast<FacetType>(type);
+                has_facet[type] && t != FacetType::tabulated)
+              add(facet_rules[type], facet_rule<dim>(t, order));
         }
     }
 

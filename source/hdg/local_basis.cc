@@ -5,7 +5,6 @@
 #include <deal.II/base/exceptions.h>
 
 #include <tessella/portable/legendre.h>
-#include <tessella/quadrature/reference_quadrature.h>
 
 #include <algorithm>
 #include <cmath>
@@ -29,20 +28,6 @@ namespace Tessella
         dim * Legendre::n_functions(dim, degree, tensor_product));
       Legendre::exponents(dim, degree, tensor_product, exponents.data());
       return exponents;
-    }
-
-
-
-    unsigned int
-    local_quadrature_order(const int          dim,
-                           const unsigned int degree,
-                           const bool         tensor_product,
-                           const unsigned int coefficient_order)
-    {
-      return std::max(1u,
-                      std::min(2 * degree * (tensor_product ? dim : 1) +
-                                 coefficient_order,
-                               max_quadrature_order - 2));
     }
 
 

@@ -4,6 +4,7 @@
 #include <tessella/base/exceptions.h>
 #include <tessella/grid/penalty.h>
 #include <tessella/numerics/error_estimator.h>
+#include <tessella/quadrature/quadrature_order.h>
 
 #include <cmath>
 #include <string>
@@ -388,10 +389,11 @@ namespace Tessella
         double
         compute(const unsigned int i, const unsigned int extra_order)
         {
-          const unsigned int p     = interface_degree(mesh, dofs, i);
-          degree                   = std::max(p, 1U);
-          const unsigned int order = std::max(2 * p + extra_order, 1U);
-          double             sum   = 0.;
+          const unsigned int p = interface_degree(mesh, dofs, i);
+          degree               = std::max(p, 1U);
+          const unsigned int order =
+            quadrature_order(dim, p, extra_order, false);
+          double sum = 0.;
           for (unsigned int f = mesh.facet_offset[i];
                f < mesh.facet_offset[i + 1];)
             {
@@ -581,13 +583,13 @@ namespace Tessella
                 for (std::size_t i = begin; i < end; ++i)
                   {
                     const unsigned int k = items[i].polytope;
-                    partial[i] =
-                      volume.compute(k,
-                                     u + dofs.dof_offset[k],
-                                     items[i].begin,
-                                     items[i].end,
-                                     std::max(2 * dofs.degree[k] + extra_order,
-                                              1U));
+                    const unsigned int order =
+                      quadrature_order(dim, dofs.degree[k], extra_order, false);
+                    partial[i] = volume.compute(k,
+                                                u + dofs.dof_offset[k],
+                                                items[i].begin,
+                                                items[i].end,
+                                                order);
                   }
               },
               8);
