@@ -54,25 +54,21 @@ namespace Tessella
 
     template <int dim>
     BlockRowAssembler<dim>::BlockRowAssembler(
-      const PolytopicMesh<dim>         &mesh,
-      const PolytopicDoFs              &dofs,
+      const HostProblem<dim>           &problem,
       const BlockSparsity              &sparsity,
-      const Form<dim>                  &form,
       const std::vector<double>        &sigma,
-      const HostRules<dim>             &rules,
-      const HostKernels::Kernels<dim>  &kernels,
       const std::vector<unsigned char> &exponents,
       const bool                        tensor_product,
       const bool                        matrix,
       const bool                        rhs,
       const DiffusionValues<dim>       *diffusion_values)
-      : mesh(mesh)
-      , dofs(dofs)
+      : mesh(problem.mesh)
+      , dofs(problem.dofs)
       , sparsity(sparsity)
-      , form(form)
+      , form(problem.form)
       , sigma(sigma)
-      , rules(rules)
-      , kernels(kernels)
+      , rules(problem.rules)
+      , kernels(problem.kernels)
       , exponents(exponents)
       , tensor_product(tensor_product)
       , want_matrix(matrix)
@@ -322,11 +318,8 @@ namespace Tessella
         }
       if (!any(blocks))
         return;
-      PointBatch<dim> batch;
-      batch.n_points = n_points;
-      std::copy(volume_points.x, volume_points.x + dim, batch.x);
-      batch.subcell  = volume_points.subcells.data();
-      batch.material = volume_points.materials.data();
+      PointBatch<dim> batch = volume_points.batch();
+      batch.n_points        = n_points;
       form.evaluate_volume(batch, blocks);
     }
 

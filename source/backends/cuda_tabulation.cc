@@ -22,20 +22,6 @@ namespace Tessella
       // all threads wait for the last task.
       constexpr unsigned int tabulation_grain = 8;
 
-      template <int dim>
-      PointBatch<dim>
-      make_batch(const VolumePointBuffer<dim> &points)
-      {
-        PointBatch<dim> batch;
-        batch.n_points = points.n_points;
-        std::copy(points.x, points.x + dim, batch.x);
-        batch.subcell  = points.subcells.data();
-        batch.material = points.materials.data();
-        return batch;
-      }
-
-
-
       // The arrays that a form evaluates; at(i) is the memory of array i of the
       // layout, or null.
       template <int dim, typename At>
@@ -158,7 +144,7 @@ namespace Tessella
             {
               points.fill(
                 mesh, in.dofs, in.rules, in.kernels, k, subcell, point);
-              in.form.evaluate_volume(make_batch(points), blocks);
+              in.form.evaluate_volume(points.batch(), blocks);
               bool symmetric = true;
               if (a_bar != nullptr)
                 symmetric = raise_largest_diffusion(mesh,
@@ -309,7 +295,7 @@ namespace Tessella
                 }
               if (blocks.a[0] || blocks.beta[0] || blocks.b[0] || blocks.c ||
                   blocks.f)
-                form.evaluate_volume(make_batch(points), blocks);
+                form.evaluate_volume(points.batch(), blocks);
               for (int array = 0; array < L.n; ++array)
                 if (array < L.a || array >= L.a + kept)
                   store(at(array), array);

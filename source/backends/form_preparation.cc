@@ -12,6 +12,7 @@
 #include <string>
 
 #include "facet_penalty.h"
+#include "host_dispatch.h"
 
 namespace Tessella
 {
@@ -181,13 +182,7 @@ namespace Tessella
                          diffusion_values_limit(mesh, dofs));
       std::vector<double> a_bar;
       context.structure.on_all_processes([&]() {
-        largest_diffusion(mesh,
-                          dofs,
-                          form,
-                          *present_rules,
-                          context.parameters.instruction_set,
-                          a_bar,
-                          keep ? &diffusion : nullptr);
+        largest_diffusion(problem(form), a_bar, keep ? &diffusion : nullptr);
       });
       if (context.structure.n_processes > 1)
         context.space->exchange_facet_values(a_bar);
@@ -212,6 +207,19 @@ namespace Tessella
       // These values are not interchangeable with those of the host.
       sigma_revision = 0;
       return {&sigma, new_revision()};
+    }
+
+
+
+    template <int dim>
+    HostProblem<dim>
+    FormPreparation<dim>::problem(const Form<dim> &form) const
+    {
+      return {context.mesh(),
+              context.dofs(),
+              form,
+              *present_rules,
+              select_kernels<dim>(context.parameters.instruction_set)};
     }
 
 

@@ -106,14 +106,10 @@ namespace Tessella
       if (!rhs.empty())
         host.host_rhs = rhs.data();
 
-      assemble_on_host(context.mesh(),
-                       context.dofs(),
+      assemble_on_host(preparation.problem(form),
                        blocks,
-                       form,
                        sigma,
-                       preparation.rules(),
                        context.space->polynomial_space(),
-                       context.parameters.instruction_set,
                        host,
                        preparation.kept_diffusion());
 

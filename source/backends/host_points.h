@@ -2,6 +2,7 @@
 #ifndef tessella_source_backends_host_points_h
 #define tessella_source_backends_host_points_h
 
+#include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/portable/legendre.h>
@@ -105,6 +106,38 @@ namespace Tessella
 
 
 
+    /// A form on a mesh, and what the host evaluates it with. All objects must
+    /// outlive this one.
+    template <int dim>
+    struct HostProblem
+    {
+      const PolytopicMesh<dim>        &mesh;
+      const PolytopicDoFs             &dofs;
+      const Form<dim>                 &form;
+      const HostRules<dim>            &rules;
+      const HostKernels::Kernels<dim> &kernels;
+    };
+
+
+
+    /// The first vertex of a mesh with sub-cells, as the point at which
+    /// constant coefficients are evaluated.
+    template <int dim>
+    PointBatch<dim>
+    first_vertex(const PolytopicMesh<dim> &mesh)
+    {
+      static const unsigned int subcell = 0;
+      PointBatch<dim>           batch;
+      batch.n_points = 1;
+      for (unsigned int d = 0; d < dim; ++d)
+        batch.x[d] = &mesh.subcell_vertices[d];
+      batch.subcell  = &subcell;
+      batch.material = mesh.subcell_material.data();
+      return batch;
+    }
+
+
+
     /**
      * Coordinates, weights and sub-cells of quadrature points, filled sub-cell
      * by sub-cell. The buffer has a fixed capacity and is for one thread.
@@ -130,6 +163,18 @@ namespace Tessella
            const unsigned int               polytope,
            unsigned int                    &subcell,
            unsigned int                    &point);
+
+      /// The points without padding, for the evaluation of a form.
+      PointBatch<dim>
+      batch() const
+      {
+        PointBatch<dim> result;
+        result.n_points = n_points;
+        std::copy(x, x + dim, result.x);
+        result.subcell  = subcells.data();
+        result.material = materials.data();
+        return result;
+      }
 
       const unsigned int        capacity;
       double                   *x[dim], *w;
