@@ -32,36 +32,22 @@ namespace Tessella
 #endif
   {
 #ifdef __CUDACC__
-    namespace FunctorKernels
+    /// The kernel of a functor for one of its tasks.
+    template <internal::Device::CoefficientKernel kernel, int dim, typename F>
+    __global__ void
+    evaluate_functor(const internal::Device::TabulationTask<dim> task,
+                     const F                                     f)
     {
-      template <int dim, typename F>
-      __global__ void
-      volume(const internal::Device::TabulationTask<dim> task, const F f)
-      {
+      using internal::Device::CoefficientKernel;
+      if constexpr (kernel == CoefficientKernel::volume)
         internal::Device::tabulate_volume<dim>(task, f);
-      }
-
-      template <int dim, typename F>
-      __global__ void
-      facets(const internal::Device::TabulationTask<dim> task, const F f)
-      {
+      else if constexpr (kernel == CoefficientKernel::facets)
         internal::Device::tabulate_facets<dim>(task, f);
-      }
-
-      template <int dim, typename F>
-      __global__ void
-      penalty(const internal::Device::TabulationTask<dim> task, const F f)
-      {
+      else if constexpr (kernel == CoefficientKernel::penalty)
         internal::Device::largest_diffusion<dim>(task, f);
-      }
-
-      template <int dim, typename F>
-      __global__ void
-      traces(const internal::Device::TabulationTask<dim> task, const F f)
-      {
+      else
         internal::Device::tabulate_traces<dim>(task, f);
-      }
-    } // namespace FunctorKernels
+    }
 
 
 
@@ -77,11 +63,8 @@ namespace Tessella
         const std::vector<DiscreteField<dim>> &fields,
         const std::vector<std::shared_ptr<const std::vector<double>>>
           &cell_values)
-        : f(f)
-        , time(time)
-        , theta(theta)
-        , present_fields(fields)
-        , present_cell_values(cell_values)
+        : DeviceCoefficients<dim>(time, theta, fields, cell_values)
+        , f(f)
       {}
 
       std::string
@@ -98,25 +81,27 @@ namespace Tessella
              void                                        *stream) const override
       {
         using internal::Device::CoefficientKernel;
-        internal::Device::TabulationTask<dim> task = given;
-        task.t                                     = time;
-        task.theta                                 = theta;
+        using Coefficients = internal::PointwiseCoefficients<dim, F>;
+        const internal::Device::TabulationTask<dim> task =
+          this->with_parameters(given);
         const dim3         grid(n_blocks_x, n_blocks_y);
         const cudaStream_t s = static_cast<cudaStream_t>(stream);
         constexpr int      n = internal::Device::tabulation_threads;
         if (kernel == CoefficientKernel::volume)
-          FunctorKernels::volume<dim><<<grid, n, 0, s>>>(task, f);
+          evaluate_functor<CoefficientKernel::volume, dim>
+            <<<grid, n, 0, s>>>(task, f);
         else if (kernel == CoefficientKernel::facets)
-          FunctorKernels::facets<dim><<<grid, n, 0, s>>>(task, f);
+          evaluate_functor<CoefficientKernel::facets, dim>
+            <<<grid, n, 0, s>>>(task, f);
         else if (kernel == CoefficientKernel::penalty)
           {
-            if constexpr (internal::PointwiseCoefficients<dim,
-                                                          F>::has_diffusion)
-              FunctorKernels::penalty<dim><<<grid, 32, 0, s>>>(task, f);
+            if constexpr (Coefficients::has_diffusion)
+              evaluate_functor<CoefficientKernel::penalty, dim>
+                <<<grid, 32, 0, s>>>(task, f);
           }
-        else if constexpr (!internal::PointwiseCoefficients<dim,
-                                                            F>::has_facet_terms)
-          FunctorKernels::traces<dim><<<grid, n, 0, s>>>(task, f);
+        else if constexpr (!Coefficients::has_facet_terms)
+          evaluate_functor<CoefficientKernel::traces, dim>
+            <<<grid, n, 0, s>>>(task, f);
         const cudaError_t error = cudaGetLastError();
         if (error == cudaSuccess)
           return "";
@@ -128,24 +113,8 @@ namespace Tessella
                   : ".");
       }
 
-      const std::vector<DiscreteField<dim>> &
-      fields() const override
-      {
-        return present_fields;
-      }
-
-      const std::vector<std::shared_ptr<const std::vector<double>>> &
-      cell_values() const override
-      {
-        return present_cell_values;
-      }
-
     private:
-      const F                               f;
-      const double                          time, theta;
-      const std::vector<DiscreteField<dim>> present_fields;
-      const std::vector<std::shared_ptr<const std::vector<double>>>
-        present_cell_values;
+      const F f;
     };
 #endif
 
@@ -448,27 +417,8 @@ namespace Tessella
                    invalid_index,
                    [&](const unsigned int q, const PointData<dim> &p) {
                      InteriorFacetTerms<dim> terms;
-                     const double            sigma = points.sigma[q];
-                     if constexpr (Coefficients::has_facet_terms)
-                       Coefficients::own_interior_terms(
-                         f, p, neighbor[q], sigma, terms, error);
-                     else
-                       {
-                         Coefficients::interior_facet(f,
-                                                      p,
-                                                      neighbor[q],
-                                                      sigma,
-                                                      terms.c[0],
-                                                      terms.b[0],
-                                                      terms.b[1],
-                                                      error);
-                         terms.c[1] = -terms.c[0];
-                         for (int d = 0; d < dim; ++d)
-                           {
-                             terms.beta[0][d] = theta * terms.b[0][d];
-                             terms.beta[1][d] = -terms.beta[0][d];
-                           }
-                       }
+                     Coefficients::interior_facet(
+                       f, p, neighbor[q], points.sigma[q], theta, terms, error);
                      for (int side = 0; side < 2; ++side)
                        {
                          if (blocks.c[side] != nullptr)
@@ -495,24 +445,8 @@ namespace Tessella
                    points.boundary_id,
                    [&](const unsigned int q, const PointData<dim> &p) {
                      BoundaryFacetTerms<dim> terms;
-                     const double            sigma = points.sigma[q];
-                     if constexpr (Coefficients::has_facet_terms)
-                       Coefficients::own_boundary_terms(
-                         f, p, sigma, terms, error);
-                     else
-                       {
-                         Coefficients::boundary_facet(f,
-                                                      p,
-                                                      sigma,
-                                                      theta,
-                                                      terms.c,
-                                                      terms.r,
-                                                      terms.b,
-                                                      terms.s,
-                                                      error);
-                         for (int d = 0; d < dim; ++d)
-                           terms.beta[d] = theta * terms.b[d];
-                       }
+                     Coefficients::boundary_facet(
+                       f, p, points.sigma[q], theta, terms, error);
                      blocks.c[0][q] = terms.c;
                      if (blocks.r != nullptr)
                        blocks.r[q] = terms.r;
