@@ -32,22 +32,19 @@ namespace Tessella
         unsigned int
         subcell(const unsigned int s, const unsigned int degree) const
         {
-          const SubCellType type = mesh.subcell_type[s];
-          if (type == SubCellType::tabulated)
-            return mesh.subcell_point_offset[s + 1] -
-                   mesh.subcell_point_offset[s];
-          const unsigned int n = rules.subcell(type, degree).n_points;
-          return type == SubCellType::simplex ? leaner(dim, degree, n) : n;
+          const unsigned int n = rules.n_subcell_points(mesh, s, degree);
+          return mesh.subcell_type[s] == SubCellType::simplex
+                   ? leaner(dim, degree, n)
+                   : n;
         }
 
         unsigned int
         facet(const unsigned int f, const unsigned int degree) const
         {
-          const FacetType type = mesh.facet_type[f];
-          if (type == FacetType::tabulated)
-            return mesh.facet_point_offset[f + 1] - mesh.facet_point_offset[f];
-          const unsigned int n = rules.facet(type, degree).n_points;
-          return type == FacetType::simplex ? leaner(dim - 1, degree, n) : n;
+          const unsigned int n = rules.n_facet_points(mesh, f, degree);
+          return mesh.facet_type[f] == FacetType::simplex
+                   ? leaner(dim - 1, degree, n)
+                   : n;
         }
 
       private:

@@ -113,7 +113,6 @@ namespace Tessella
     CUDABackend<dim>::reinit()
     {
       const PolytopicMesh<dim> &mesh = context.mesh();
-      const PolytopicDoFs      &dofs = context.dofs();
       // Stored points depend on the order, so such meshes are excluded.
       if (!context.revision().is_known() ||
           context.strategy != AssemblyStrategy::block_rows ||
@@ -124,18 +123,13 @@ namespace Tessella
           MultithreadInfo::n_threads() == 1)
         return {};
       const int device = Device::current_device();
-      return std::async(std::launch::async, [this, &mesh, &dofs, device]() {
+      return std::async(std::launch::async, [this, device]() {
         try
           {
             Device::set_device(device);
             preparation.prepare_rules(preparation.coefficient_order());
-            cuda.prepare(mesh,
-                         dofs,
-                         context.structure.blocks,
-                         preparation.rules(),
-                         preparation.coefficient_order(),
-                         context.space->polynomial_space(),
-                         context.parameters.device_memory);
+            cuda.prepare(discretisation(preparation.coefficient_order(),
+                                        context.parameters.device_memory));
           }
         catch (const std::exception &)
           {}
@@ -249,20 +243,31 @@ namespace Tessella
 
 
     template <int dim>
+    typename CUDAAssembly<dim>::Discretisation
+    CUDABackend<dim>::discretisation(const unsigned int coefficient_order,
+                                     const std::size_t  memory_limit) const
+    {
+      return {context.mesh(),
+              context.dofs(),
+              context.structure.blocks,
+              preparation.rules(),
+              coefficient_order,
+              context.space->polynomial_space(),
+              memory_limit};
+    }
+
+
+
+    template <int dim>
     typename CUDABackend<dim>::Problem
     CUDABackend<dim>::make_problem(const Form<dim>       &form,
                                    const Coefficients    *coefficients,
                                    const Device::Penalty &penalty) const
     {
-      return {context.mesh(),
-              context.dofs(),
-              context.structure.blocks,
+      return {discretisation(form.coefficient_order(), device_memory),
               form,
-              preparation.rules(),
               penalty,
-              context.space->polynomial_space(),
               context.parameters.instruction_set,
-              device_memory,
               context.strategy,
               nullptr,
               coefficients,

@@ -205,12 +205,7 @@ namespace Tessella
                ++s)
             {
               positions.subcell.push_back(n_volume);
-              n_volume +=
-                mesh.subcell_type[s] == SubCellType::tabulated
-                  ? mesh.subcell_point_offset[s + 1] -
-                      mesh.subcell_point_offset[s]
-                  : rules.subcell(mesh.subcell_type[s], dofs.degree[k])
-                      .n_points;
+              n_volume += rules.n_subcell_points(mesh, s, dofs.degree[k]);
             }
           for (unsigned int e = mesh.polytope_interface_offset[k];
                e < mesh.polytope_interface_offset[k + 1];
@@ -231,11 +226,7 @@ namespace Tessella
               for (unsigned int f = mesh.facet_offset[i];
                    f < mesh.facet_offset[i + 1];
                    ++f)
-                n_facets +=
-                  mesh.facet_type[f] == FacetType::tabulated
-                    ? mesh.facet_point_offset[f + 1] -
-                        mesh.facet_point_offset[f]
-                    : rules.facet(mesh.facet_type[f], degree).n_points;
+                n_facets += rules.n_facet_points(mesh, f, degree);
               if (code % 2 == 0)
                 n_packed[mesh.neighbor(code) == invalid_index] +=
                   n_facets - before;

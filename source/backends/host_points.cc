@@ -28,6 +28,17 @@ namespace Tessella
 
     namespace
     {
+      // The types in the list, as bits.
+      template <typename Type>
+      unsigned int
+      bits_of(const std::vector<Type> &types)
+      {
+        unsigned int result = 0;
+        for (const Type type : types)
+          result |= 1u << static_cast<unsigned int>(type);
+        return result;
+      }
+
       using Geometry::determinant;
 
       // Expansion along the last column, whose entries are mostly zero in
@@ -52,28 +63,45 @@ namespace Tessella
 
 
     template <int dim>
+    unsigned int
+    subcell_types(const PolytopicMesh<dim> &mesh)
+    {
+      return mesh.whole.is_set ? mesh.whole.subcell_types
+                               : bits_of(mesh.subcell_type);
+    }
+
+
+
+    template <int dim>
+    unsigned int
+    facet_types(const PolytopicMesh<dim> &mesh)
+    {
+      return mesh.whole.is_set ? mesh.whole.facet_types
+                               : bits_of(mesh.facet_type);
+    }
+
+
+
+    unsigned int
+    highest_degree(const PolytopicDoFs &dofs)
+    {
+      return dofs.whole.is_set
+               ? dofs.whole.max_degree
+               : *std::max_element(dofs.degree.begin(), dofs.degree.end());
+    }
+
+
+
+    template <int dim>
     HostRules<dim>::HostRules(const PolytopicMesh<dim> &mesh,
                               const PolytopicDoFs      &dofs,
                               const unsigned int        coefficient_order)
     {
       // The rules determine how points are grouped, so all processes need the
       // same rules.
-      bool has_subcell[5] = {}, has_facet[4] = {};
-      for (unsigned int type = 0; type < 5; ++type)
-        has_subcell[type] = (mesh.whole.subcell_types >> type) & 1u;
-      for (unsigned int type = 0; type < 4; ++type)
-        has_facet[type] = (mesh.whole.facet_types >> type) & 1u;
-      if (!mesh.whole.is_set)
-        {
-          for (const SubCellType type : mesh.subcell_type)
-            has_subcell[static_cast<unsigned int>(type)] = true;
-          for (const FacetType type : mesh.facet_type)
-            has_facet[static_cast<unsigned int>(type)] = true;
-        }
-      const unsigned int max_degree =
-        dofs.whole.is_set
-          ? dofs.whole.max_degree
-          : *std::max_element(dofs.degree.begin(), dofs.degree.end());
+      const unsigned int subcells   = subcell_types(mesh),
+                         facets     = facet_types(mesh),
+                         max_degree = highest_degree(dofs);
 
       // Prismatic meshes have spaces of total degree, at least in all variables
       // but the last one.
@@ -93,12 +121,12 @@ namespace Tessella
             quadrature_order(dim, p, coefficient_order, !aligned);
           for (unsigned int type = 0; type < 5; ++type)
             if (const auto t = static_cast<SubCellType>(type);
-                has_subcell[type] && t != SubCellType::tabulated)
+                (subcells >> type & 1u) != 0 && t != SubCellType::tabulated)
               add(subcell_rules[type],
                   subcell_rule<dim>(t, order, mesh.prismatic));
           for (unsigned int type = 0; type < 4; ++type)
             if (const auto t = static_cast<FacetType>(type);
-                has_facet[type] && t != FacetType::tabulated)
+                (facets >> type & 1u) != 0 && t != FacetType::tabulated)
               add(facet_rules[type], facet_rule<dim>(t, order));
         }
     }
@@ -211,9 +239,11 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                            \
-  template bool has_total_degree_space<dim>(const PolytopicDoFs &); \
-  template class HostRules<dim>;                                    \
+#define INSTANTIATE(dim)                                                    \
+  template bool         has_total_degree_space<dim>(const PolytopicDoFs &); \
+  template unsigned int subcell_types(const PolytopicMesh<dim> &);          \
+  template unsigned int facet_types(const PolytopicMesh<dim> &);            \
+  template class HostRules<dim>;                                            \
   template class VolumePointBuffer<dim>
 
     INSTANTIATE(2);

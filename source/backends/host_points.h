@@ -60,6 +60,21 @@ namespace Tessella
 
 
 
+    /// Types of sub-cells that the mesh has on any process: bit t is set if
+    /// type t exists.
+    template <int dim>
+    unsigned int
+    subcell_types(const PolytopicMesh<dim> &mesh);
+
+    /// The same for facets.
+    template <int dim>
+    unsigned int
+    facet_types(const PolytopicMesh<dim> &mesh);
+
+    /// Largest degree of a polytope on any process.
+    unsigned int
+    highest_degree(const PolytopicDoFs &dofs);
+
     /// Whether all polytopes of a mesh in @p dim variables have total-degree
     /// spaces, not tensor-product spaces.
     template <int dim>
@@ -94,6 +109,31 @@ namespace Tessella
       facet(const FacetType type, const unsigned int degree) const
       {
         return facet_rules[static_cast<unsigned int>(type)][degree]->view;
+      }
+
+      /// Number of points of a sub-cell of a polytope of the given degree.
+      unsigned int
+      n_subcell_points(const PolytopicMesh<dim> &mesh,
+                       const unsigned int        s,
+                       const unsigned int        degree) const
+      {
+        const SubCellType type = mesh.subcell_type[s];
+        return type == SubCellType::tabulated
+                 ? mesh.subcell_point_offset[s + 1] -
+                     mesh.subcell_point_offset[s]
+                 : subcell(type, degree).n_points;
+      }
+
+      /// Number of points of a facet of an interface of the given degree.
+      unsigned int
+      n_facet_points(const PolytopicMesh<dim> &mesh,
+                     const unsigned int        f,
+                     const unsigned int        degree) const
+      {
+        const FacetType type = mesh.facet_type[f];
+        return type == FacetType::tabulated
+                 ? mesh.facet_point_offset[f + 1] - mesh.facet_point_offset[f]
+                 : facet(type, degree).n_points;
       }
 
       /// Largest number of points of a rule, padded.
