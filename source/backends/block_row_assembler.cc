@@ -350,15 +350,9 @@ namespace Tessella
       coefficients.c = from(coefficients.c, q);
       kernels.volume_rows(
         coefficients, volume_points.w + q, m, n, basis.data(), rows.data());
-      kernels.product(n,
-                      n,
+      kernels.product({n, basis.data() + first_row * m, (dim + 1) * m, m},
+                      {n, rows.data() + first_row * m, (dim + 1) * m, m},
                       n_rows,
-                      m,
-                      basis.data() + first_row * m,
-                      (dim + 1) * m,
-                      m,
-                      rows.data() + first_row * m,
-                      (dim + 1) * m,
                       m,
                       row.diagonal,
                       row.width,
@@ -603,20 +597,18 @@ namespace Tessella
     {
       const unsigned int n    = row.element.n_functions;
       const bool         flux = facet_structure.beta;
-      kernels.product(n,
-                      n,
-                      flux ? 2 : 1,
-                      slice.m,
-                      flux ? slice.flux : slice.value,
-                      slice.stride,
-                      slice.m,
-                      flux ? slice.value : slice.trial,
-                      slice.stride,
-                      (dim + 1) * slice.m,
-                      row.diagonal,
-                      row.width,
-                      diagonal_touched,
-                      volume_structure.symmetric);
+      kernels.product(
+        {n, flux ? slice.flux : slice.value, slice.stride, slice.m},
+        {n,
+         flux ? slice.value : slice.trial,
+         slice.stride,
+         (dim + 1) * slice.m},
+        flux ? 2 : 1,
+        slice.m,
+        row.diagonal,
+        row.width,
+        diagonal_touched,
+        volume_structure.symmetric);
       diagonal_touched = true;
     }
 
@@ -657,15 +649,12 @@ namespace Tessella
       const bool accumulate =
         current_block_column == neighbor || neighbor == row.k;
       current_block_column = neighbor;
-      kernels.product(row.element.n_functions,
-                      second.n_functions,
+      kernels.product({row.element.n_functions,
+                       slice.value + (begin - slice.q),
+                       slice.stride,
+                       (dim + 2) * slice.m},
+                      {second.n_functions, other.data(), stride, r},
                       facet_structure.beta ? 2 : 1,
-                      r,
-                      slice.value + (begin - slice.q),
-                      slice.stride,
-                      (dim + 2) * slice.m,
-                      other.data(),
-                      stride,
                       r,
                       row.values + sparsity.column_offset[block],
                       row.width,

@@ -2,7 +2,10 @@
 
 #include "facet_penalty.h"
 
+#include <tessella/forms/penalty_terms.h>
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -89,23 +92,47 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      // Sigma of n facets, where a_bar(f) has a-bar of both sides of facet f.
+      template <typename Diffusion>
+      void
+      set_penalty(const PolytopicDoFs &dofs,
+                  const double         constant,
+                  const std::size_t    n,
+                  const Diffusion     &a_bar,
+                  std::vector<double> &sigma)
+      {
+        sigma.resize(n);
+        for_ranges(
+          n, 1 << 13, [&](const std::size_t begin, const std::size_t end) {
+            for (std::size_t f = begin; f < end; ++f)
+              {
+                const std::array<double, 2> a = a_bar(f);
+                sigma[f] =
+                  constant * std::max(dofs.penalty_factor[2 * f] * a[0],
+                                      dofs.penalty_factor[2 * f + 1] * a[1]);
+              }
+          });
+      }
+    } // namespace
+
+
+
     void
     penalty_from_diffusion(const PolytopicDoFs       &dofs,
                            const double               constant,
                            const std::vector<double> &a_bar,
                            std::vector<double>       &sigma)
     {
-      sigma.resize(dofs.penalty_factor.size() / 2);
-      for_ranges(sigma.size(),
-                 1 << 13,
-                 [&](const std::size_t begin, const std::size_t end) {
-                   for (std::size_t f = begin; f < end; ++f)
-                     sigma[f] =
-                       constant *
-                       std::max(dofs.penalty_factor[2 * f] * a_bar[2 * f],
-                                dofs.penalty_factor[2 * f + 1] *
-                                  a_bar[2 * f + 1]);
-                 });
+      set_penalty(
+        dofs,
+        constant,
+        dofs.penalty_factor.size() / 2,
+        [&](const std::size_t f) -> std::array<double, 2> {
+          return {{a_bar[2 * f], a_bar[2 * f + 1]}};
+        },
+        sigma);
     }
 
 
@@ -118,30 +145,19 @@ namespace Tessella
                      const double               constant,
                      std::vector<double>       &sigma)
     {
-      // n . a n for the mean normal of a facet
-      const auto quadratic_form = [&](const std::size_t facet) {
-        if (a.size() == 1)
-          return a[0];
-        const double *n   = &mesh.facet_normal[facet * dim];
-        double        sum = 0.;
-        for (unsigned int d = 0; d < dim; ++d)
-          for (unsigned int e = 0; e < dim; ++e)
-            sum += n[d] * a[d * dim + e] * n[e];
-        return sum;
-      };
-      sigma.resize(mesh.n_facets());
-      for_ranges(sigma.size(),
-                 1 << 13,
-                 [&](const std::size_t begin, const std::size_t end) {
-                   for (std::size_t f = begin; f < end; ++f)
-                     {
-                       const double a_bar = quadratic_form(f);
-                       sigma[f] =
-                         constant *
-                         std::max(dofs.penalty_factor[2 * f] * a_bar,
-                                  dofs.penalty_factor[2 * f + 1] * a_bar);
-                     }
-                 });
+      set_penalty(
+        dofs,
+        constant,
+        mesh.n_facets(),
+        [&](const std::size_t f) -> std::array<double, 2> {
+          // n . a n for the mean normal of a facet
+          const double a_bar =
+            PenaltyTerms::quadratic_form<dim>(a.size() > 1,
+                                              a.data(),
+                                              &mesh.facet_normal[f * dim]);
+          return {{a_bar, a_bar}};
+        },
+        sigma);
     }
 
 

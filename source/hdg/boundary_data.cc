@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "../forms/host_coefficients.h"
 #include "tensor.h"
 
 namespace Tessella
@@ -22,16 +23,6 @@ namespace Tessella
   {
     namespace
     {
-      template <int dim>
-      std::string
-      to_string(const double *const *x, const unsigned int q)
-      {
-        std::string text;
-        for (unsigned int d = 0; d < dim; ++d)
-          text += (d > 0 ? ", " : "") + std::to_string(x[d][q]);
-        return text;
-      }
-
       // Text such as "polytope 3 (box (0, 0) to (1, 1))".
       template <int dim>
       std::string
