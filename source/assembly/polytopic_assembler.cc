@@ -114,7 +114,7 @@ namespace Tessella
         context.structure.update(*context.space);
         set_target(target);
       });
-      backend->assemble(form, target);
+      backend->assemble(form, &target);
       const InstructionSet wanted = context.parameters.instruction_set;
       report.backend              = backend->type();
       report.instruction_set =

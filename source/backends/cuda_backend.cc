@@ -140,20 +140,12 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDABackend<dim>::assemble(const Form<dim>              &form,
-                               const AssemblyTarget<double> &target)
+    CUDABackend<dim>::assemble(
+      const Form<dim>                             &form,
+      const typename AssemblyBackend<dim>::Target &target)
     {
-      run(form, target);
-    }
-
-
-
-    template <int dim>
-    void
-    CUDABackend<dim>::assemble(const Form<dim>             &form,
-                               const AssemblyTarget<float> &target)
-    {
-      run(form, target);
+      std::visit([&](const auto *destination) { run(form, *destination); },
+                 target);
     }
 
 
