@@ -344,32 +344,29 @@ namespace Tessella
       evaluate_diffusion(const PointBatch<dim> &points,
                          double *const         *a) const override
       {
-        CoefficientError error;
         for_points(points,
                    points.x,
                    points.subcell,
                    points.material,
                    0,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, auto &error) {
                      double entries[Coefficients::n_entries];
                      Coefficients::penalty_diffusion(f, p, entries, error);
                      for (int d = 0; d < Coefficients::n_entries; ++d)
                        a[d][q] = entries[d];
                    });
-        check(error);
       }
 
       void
       evaluate_volume(const PointBatch<dim> &points,
                       VolumeBlocks<dim>     &blocks) const override
       {
-        CoefficientError error;
         for_points(points,
                    points.x,
                    points.subcell,
                    points.material,
                    0,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, auto &error) {
                      if (blocks.a[0] != nullptr)
                        {
                          double a[Coefficients::n_entries];
@@ -396,7 +393,6 @@ namespace Tessella
                      if (blocks.f != nullptr)
                        blocks.f[q] = Coefficients::source(f, p, error);
                    });
-        check(error);
       }
 
       void
@@ -405,17 +401,16 @@ namespace Tessella
       {
         const unsigned int           n        = points.n_points;
         std::vector<PointData<dim>> &neighbor = scratch(n);
-        CoefficientError             error;
         for_points(points,
                    1,
                    invalid_index,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, const auto &) {
                      neighbor[q] = p;
                    });
         for_points(points,
                    0,
                    invalid_index,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, auto &error) {
                      InteriorFacetTerms<dim> terms;
                      Coefficients::interior_facet(
                        f, p, neighbor[q], points.sigma[q], theta, terms, error);
@@ -432,18 +427,16 @@ namespace Tessella
                            }
                        }
                    });
-        check(error);
       }
 
       void
       evaluate_boundary_facets(const FacetPointBatch<dim> &points,
                                FacetBlocks<dim> &blocks) const override
       {
-        CoefficientError error;
         for_points(points,
                    0,
                    points.boundary_id,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, auto &error) {
                      BoundaryFacetTerms<dim> terms;
                      Coefficients::boundary_facet(
                        f, p, points.sigma[q], theta, terms, error);
@@ -460,7 +453,6 @@ namespace Tessella
                            blocks.s[d][q] = terms.s[d];
                        }
                    });
-        check(error);
       }
 
       bool
@@ -481,27 +473,18 @@ namespace Tessella
                              double                     *alpha) const override
       {
         const BoundaryType type = boundary_type(points.boundary_id);
-        CoefficientError   error;
         for_points(points,
                    0,
                    points.boundary_id,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, auto &error) {
                      g[q]     = Coefficients::boundary_value(f, type, p, error);
                      alpha[q] = type == BoundaryType::robin
                                   ? Coefficients::robin_coefficient(f, p, error)
                                   : 0.;
                    });
-        check(error);
       }
 
     private:
-      static void
-      check(const CoefficientError &error)
-      {
-        if (error.kind != CoefficientError::none)
-          internal::throw_coefficient_error(error, dim);
-      }
-
       static std::vector<PointData<dim>> &
       scratch(const unsigned int n)
       {
@@ -511,8 +494,8 @@ namespace Tessella
         return data;
       }
 
-      // Calls function(q, data) for all points, with the coordinates and cells
-      // of one side, without normals.
+      // Calls function(q, data, error) for all points, with the coordinates and
+      // cells of one side, without normals. Throws the first error afterwards.
       template <typename Function>
       void
       for_points(const PointBatch<dim> &points,
@@ -535,10 +518,11 @@ namespace Tessella
                 gradients[d] = begin + (d + 1) * n;
               fields[i].evaluate(n, subcell, x, begin, gradients);
             }
-        PointData<dim> p = {};
-        p.t              = time;
-        p.side           = side;
-        p.boundary_id    = invalid_index;
+        CoefficientError error;
+        PointData<dim>   p = {};
+        p.t                = time;
+        p.side             = side;
+        p.boundary_id      = invalid_index;
         for (unsigned int q = 0; q < n; ++q)
           {
             for (int d = 0; d < dim; ++d)
@@ -560,8 +544,10 @@ namespace Tessella
                 for (int d = 0; d < dim; ++d)
                   p.gradient[i][d] = begin[(d + 1) * n + q];
               }
-            function(q, p);
+            function(q, p, error);
           }
+        if (error.kind != CoefficientError::none)
+          internal::throw_coefficient_error(error, dim);
       }
 
       // The same for the points of a facet, with normals.
@@ -577,11 +563,11 @@ namespace Tessella
                    side == 0 ? points.subcell : points.neighbor_subcell,
                    side == 0 ? points.material : points.neighbor_material,
                    side,
-                   [&](const unsigned int q, PointData<dim> &p) {
+                   [&](const unsigned int q, auto &p, auto &error) {
                      for (int d = 0; d < dim; ++d)
                        p.normal[d] = points.normal[d][q];
                      p.boundary_id = boundary_id;
-                     function(q, p);
+                     function(q, p, error);
                    });
       }
 
