@@ -128,8 +128,7 @@ namespace Tessella
           {
             Device::set_device(device);
             preparation.prepare_rules(preparation.coefficient_order());
-            cuda.prepare(discretisation(preparation.coefficient_order(),
-                                        context.parameters.device_memory));
+            cuda.prepare(discretisation(context.parameters.device_memory));
           }
         catch (const std::exception &)
           {}
@@ -236,14 +235,13 @@ namespace Tessella
 
     template <int dim>
     typename CUDAAssembly<dim>::Discretisation
-    CUDABackend<dim>::discretisation(const unsigned int coefficient_order,
-                                     const std::size_t  memory_limit) const
+    CUDABackend<dim>::discretisation(const std::size_t memory_limit) const
     {
       return {context.mesh(),
               context.dofs(),
               context.structure.blocks,
               preparation.rules(),
-              coefficient_order,
+              preparation.coefficient_order(),
               context.space->polynomial_space(),
               memory_limit};
     }
@@ -256,7 +254,7 @@ namespace Tessella
                                    const Coefficients    *coefficients,
                                    const Device::Penalty &penalty) const
     {
-      return {discretisation(form.coefficient_order(), device_memory),
+      return {discretisation(device_memory),
               form,
               penalty,
               context.parameters.instruction_set,

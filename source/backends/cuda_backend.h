@@ -77,11 +77,9 @@ namespace Tessella
       std::shared_ptr<const Coefficients>
       device_coefficients(const Form<dim> &form) const;
 
-      /// The space of the context with the present rules, which are for forms
-      /// of @p coefficient_order.
+      /// The space of the context with the present rules.
       typename CUDAAssembly<dim>::Discretisation
-      discretisation(const unsigned int coefficient_order,
-                     const std::size_t  memory_limit) const;
+      discretisation(const std::size_t memory_limit) const;
 
       /// The problem that all calls of CUDAAssembly for this form share.
       Problem

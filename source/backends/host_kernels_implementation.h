@@ -300,24 +300,16 @@ namespace Tessella
                        const unsigned int   row_stride)
         {
           if constexpr (dim < 4)
-            if (!space.tensor_product)
-              switch (space.degree)
-                {
-                  case 1:
-                    return evaluate_basis_fixed<dim, 1>(
-                      space, x, n, out, function_stride, row_stride);
-                  case 2:
-                    return evaluate_basis_fixed<dim, 2>(
-                      space, x, n, out, function_stride, row_stride);
-                  case 3:
-                    return evaluate_basis_fixed<dim, 3>(
-                      space, x, n, out, function_stride, row_stride);
-                  case 4:
-                    return evaluate_basis_fixed<dim, 4>(
-                      space, x, n, out, function_stride, row_stride);
-                  default:
-                    break;
-                }
+            if (!space.tensor_product && space.degree >= 1 && space.degree <= 4)
+              {
+                using Function = decltype(&evaluate_basis_fixed<dim, 1>);
+                constexpr Function fixed[] = {evaluate_basis_fixed<dim, 1>,
+                                              evaluate_basis_fixed<dim, 2>,
+                                              evaluate_basis_fixed<dim, 3>,
+                                              evaluate_basis_fixed<dim, 4>};
+                return fixed[space.degree - 1](
+                  space, x, n, out, function_stride, row_stride);
+              }
 
           const Box<dim> box(space.box);
           for (unsigned int q = 0; q < n; q += lanes)
