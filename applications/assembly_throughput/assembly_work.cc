@@ -2,6 +2,8 @@
 
 #include "assembly_work.h"
 
+#include <tessella/quadrature/quadrature_order.h>
+
 #include <algorithm>
 
 #include "../../source/backends/host_points.h"
@@ -24,29 +26,25 @@ namespace Tessella
           : mesh(mesh)
           , rules(mesh, dofs, coefficient_order)
           , coefficient_order(coefficient_order)
-          , degree_factor(internal::has_total_degree_space<dim>(dofs) ? 2
-                                                                      : 2 * dim)
+          , tensor_product(!internal::has_total_degree_space<dim>(dofs))
         {}
 
         unsigned int
         subcell(const unsigned int s, const unsigned int degree) const
         {
-          const SubCellType type = mesh.subcell_type[s];
-          if (type == SubCellType::tabulated)
-            return mesh.subcell_point_offset[s + 1] -
-                   mesh.subcell_point_offset[s];
-          const unsigned int n = rules.subcell(type, degree).n_points;
-          return type == SubCellType::simplex ? leaner(dim, degree, n) : n;
+          const unsigned int n = rules.n_subcell_points(mesh, s, degree);
+          return mesh.subcell_type[s] == SubCellType::simplex
+                   ? leaner(dim, degree, n)
+                   : n;
         }
 
         unsigned int
         facet(const unsigned int f, const unsigned int degree) const
         {
-          const FacetType type = mesh.facet_type[f];
-          if (type == FacetType::tabulated)
-            return mesh.facet_point_offset[f + 1] - mesh.facet_point_offset[f];
-          const unsigned int n = rules.facet(type, degree).n_points;
-          return type == FacetType::simplex ? leaner(dim - 1, degree, n) : n;
+          const unsigned int n = rules.n_facet_points(mesh, f, degree);
+          return mesh.facet_type[f] == FacetType::simplex
+                   ? leaner(dim - 1, degree, n)
+                   : n;
         }
 
       private:
@@ -57,13 +55,17 @@ namespace Tessella
         {
           const unsigned int least =
             leanest_simplex_rule(simplex_dim,
-                                 degree_factor * degree + coefficient_order);
+                                 internal::integrand_degree(dim,
+                                                            degree,
+                                                            coefficient_order,
+                                                            tensor_product));
           return least == 0 ? n : std::min(n, least);
         }
 
         const PolytopicMesh<dim>      &mesh;
         const internal::HostRules<dim> rules;
-        const unsigned int             coefficient_order, degree_factor;
+        const unsigned int             coefficient_order;
+        const bool                     tensor_product;
       };
 
 

@@ -15,6 +15,7 @@
 
 #  include <algorithm>
 #  include <functional>
+#  include <variant>
 #  include <vector>
 
 #  include "../../cuda/lac/vector.h"
@@ -154,9 +155,17 @@ namespace Tessella
         }
 
         void
-        assemble(const Form<dim>                        &form,
-                 const internal::AssemblyTarget<double> &target) override
+        assemble(const Form<dim> &form,
+                 const typename internal::AssemblyBackend<dim>::Target
+                   &destination) override
         {
+          const auto *const in_double =
+            std::get_if<const internal::AssemblyTarget<double> *>(&destination);
+          AssertThrow(in_double != nullptr,
+                      ExcMessage(the_strategy(strategy) +
+                                 " computes in double precision only: use " +
+                                 use_block_rows() + "."));
+          const internal::AssemblyTarget<double> &target = **in_double;
           // Assembly does not wait for the default stream by itself.
           if (target.device_values != nullptr || target.device_rhs != nullptr)
             internal::device_call([] { internal::Device::synchronize(); });
@@ -180,16 +189,6 @@ namespace Tessella
               assembler.reset();
               AssertThrow(false, ExcMessage(error.what()));
             }
-        }
-
-        void
-        assemble(const Form<dim> &,
-                 const internal::AssemblyTarget<float> &) override
-        {
-          AssertThrow(false,
-                      ExcMessage(the_strategy(strategy) +
-                                 " computes in double precision only: use " +
-                                 use_block_rows() + "."));
         }
 
       private:

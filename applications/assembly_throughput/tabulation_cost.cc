@@ -32,7 +32,6 @@ namespace Tessella
           , dofs(dofs)
           , form(form)
           , penalty_constant(penalty.constant)
-          , instruction_set(instruction_set)
           , rules(mesh, dofs, form.coefficient_order())
           , data(internal::make_form_data(mesh, form, true, true))
           , tabulation{mesh,
@@ -79,13 +78,10 @@ namespace Tessella
         {
           if (!two_passes)
             {
-              internal::compute_penalty(mesh,
-                                        dofs,
-                                        form,
-                                        penalty_constant,
-                                        rules,
-                                        instruction_set,
-                                        sigma);
+              internal::compute_penalty<dim>(
+                {mesh, dofs, form, rules, tabulation.kernels},
+                penalty_constant,
+                sigma);
               return 0;
             }
           std::uint64_t n_numbers = 0;
@@ -209,7 +205,6 @@ namespace Tessella
         const PolytopicDoFs                      &dofs;
         const Form<dim>                          &form;
         const double                              penalty_constant;
-        const InstructionSet                      instruction_set;
         const internal::HostRules<dim>            rules;
         const internal::Device::FormData<dim>     data;
         const internal::HostTabulation<dim>       tabulation;

@@ -90,7 +90,7 @@ namespace Tessella
           add_destination(first, target);
           (add_destination(second, target), ...);
         });
-        backend->assemble(form, target);
+        backend->assemble(form, &target);
         const InstructionSet wanted = context.parameters.instruction_set;
         report.backend              = backend->type();
         report.instruction_set =

@@ -7,6 +7,7 @@
 
 #include <future>
 #include <memory>
+#include <variant>
 #include <vector>
 
 #include "assembly_context.h"
@@ -26,6 +27,10 @@ namespace Tessella
     class AssemblyBackend
     {
     public:
+      /// Destination of an assembly in double or single precision.
+      using Target = std::variant<const AssemblyTarget<double> *,
+                                  const AssemblyTarget<float> *>;
+
       explicit AssemblyBackend(AssemblyContext<dim> &context)
         : context(context)
         , preparation(context)
@@ -57,9 +62,7 @@ namespace Tessella
       /// destination for them, and sets the report except for the members that
       /// all backends share. Collective.
       virtual void
-      assemble(const Form<dim> &form, const AssemblyTarget<double> &target) = 0;
-      virtual void
-      assemble(const Form<dim> &form, const AssemblyTarget<float> &target) = 0;
+      assemble(const Form<dim> &form, const Target &target) = 0;
 
     protected:
       /// Whether this process has polytopes.

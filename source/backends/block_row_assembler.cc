@@ -54,25 +54,21 @@ namespace Tessella
 
     template <int dim>
     BlockRowAssembler<dim>::BlockRowAssembler(
-      const PolytopicMesh<dim>         &mesh,
-      const PolytopicDoFs              &dofs,
+      const HostProblem<dim>           &problem,
       const BlockSparsity              &sparsity,
-      const Form<dim>                  &form,
       const std::vector<double>        &sigma,
-      const HostRules<dim>             &rules,
-      const HostKernels::Kernels<dim>  &kernels,
       const std::vector<unsigned char> &exponents,
       const bool                        tensor_product,
       const bool                        matrix,
       const bool                        rhs,
       const DiffusionValues<dim>       *diffusion_values)
-      : mesh(mesh)
-      , dofs(dofs)
+      : mesh(problem.mesh)
+      , dofs(problem.dofs)
       , sparsity(sparsity)
-      , form(form)
+      , form(problem.form)
       , sigma(sigma)
-      , rules(rules)
-      , kernels(kernels)
+      , rules(problem.rules)
+      , kernels(problem.kernels)
       , exponents(exponents)
       , tensor_product(tensor_product)
       , want_matrix(matrix)
@@ -322,11 +318,8 @@ namespace Tessella
         }
       if (!any(blocks))
         return;
-      PointBatch<dim> batch;
-      batch.n_points = n_points;
-      std::copy(volume_points.x, volume_points.x + dim, batch.x);
-      batch.subcell  = volume_points.subcells.data();
-      batch.material = volume_points.materials.data();
+      PointBatch<dim> batch = volume_points.batch();
+      batch.n_points        = n_points;
       form.evaluate_volume(batch, blocks);
     }
 
@@ -357,15 +350,9 @@ namespace Tessella
       coefficients.c = from(coefficients.c, q);
       kernels.volume_rows(
         coefficients, volume_points.w + q, m, n, basis.data(), rows.data());
-      kernels.product(n,
-                      n,
+      kernels.product({n, basis.data() + first_row * m, (dim + 1) * m, m},
+                      {n, rows.data() + first_row * m, (dim + 1) * m, m},
                       n_rows,
-                      m,
-                      basis.data() + first_row * m,
-                      (dim + 1) * m,
-                      m,
-                      rows.data() + first_row * m,
-                      (dim + 1) * m,
                       m,
                       row.diagonal,
                       row.width,
@@ -610,20 +597,18 @@ namespace Tessella
     {
       const unsigned int n    = row.element.n_functions;
       const bool         flux = facet_structure.beta;
-      kernels.product(n,
-                      n,
-                      flux ? 2 : 1,
-                      slice.m,
-                      flux ? slice.flux : slice.value,
-                      slice.stride,
-                      slice.m,
-                      flux ? slice.value : slice.trial,
-                      slice.stride,
-                      (dim + 1) * slice.m,
-                      row.diagonal,
-                      row.width,
-                      diagonal_touched,
-                      volume_structure.symmetric);
+      kernels.product(
+        {n, flux ? slice.flux : slice.value, slice.stride, slice.m},
+        {n,
+         flux ? slice.value : slice.trial,
+         slice.stride,
+         (dim + 1) * slice.m},
+        flux ? 2 : 1,
+        slice.m,
+        row.diagonal,
+        row.width,
+        diagonal_touched,
+        volume_structure.symmetric);
       diagonal_touched = true;
     }
 
@@ -664,15 +649,12 @@ namespace Tessella
       const bool accumulate =
         current_block_column == neighbor || neighbor == row.k;
       current_block_column = neighbor;
-      kernels.product(row.element.n_functions,
-                      second.n_functions,
+      kernels.product({row.element.n_functions,
+                       slice.value + (begin - slice.q),
+                       slice.stride,
+                       (dim + 2) * slice.m},
+                      {second.n_functions, other.data(), stride, r},
                       facet_structure.beta ? 2 : 1,
-                      r,
-                      slice.value + (begin - slice.q),
-                      slice.stride,
-                      (dim + 2) * slice.m,
-                      other.data(),
-                      stride,
                       r,
                       row.values + sparsity.column_offset[block],
                       row.width,

@@ -32,13 +32,11 @@ namespace Tessella
     class BlockRowAssembler
     {
     public:
-      BlockRowAssembler(const PolytopicMesh<dim>         &mesh,
-                        const PolytopicDoFs              &dofs,
+      /// The last argument has values that largest_diffusion() stored, or is
+      /// null.
+      BlockRowAssembler(const HostProblem<dim>           &problem,
                         const BlockSparsity              &sparsity,
-                        const Form<dim>                  &form,
                         const std::vector<double>        &sigma,
-                        const HostRules<dim>             &rules,
-                        const HostKernels::Kernels<dim>  &kernels,
                         const std::vector<unsigned char> &exponents,
                         const bool                        tensor_product,
                         const bool                        matrix,

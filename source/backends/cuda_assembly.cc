@@ -37,22 +37,14 @@ namespace Tessella
         for_ranges(n, size, function);
       }
 
-      unsigned int
-      highest_degree(const PolytopicDoFs &dofs)
-      {
-        return dofs.whole.is_set
-                 ? dofs.whole.max_degree
-                 : *std::max_element(dofs.degree.begin(), dofs.degree.end());
-      }
-
       // Degrees that determine the choice of kernels, equal on all processes.
       template <int dim>
       Device::Degrees
       make_degrees(const PolytopicMesh<dim> &mesh, const PolytopicDoFs &dofs)
       {
         Device::Degrees degrees;
-        const bool whole = mesh.whole.is_set, whole_space = dofs.whole.is_set;
-        degrees.max_degree = highest_degree(dofs);
+        const bool      whole_space = dofs.whole.is_set;
+        degrees.max_degree          = highest_degree(dofs);
         degrees.max_basis =
           whole_space
             ? dofs.whole.max_basis
@@ -61,15 +53,8 @@ namespace Tessella
           whole_space
             ? dofs.whole.min_basis
             : *std::min_element(dofs.n_basis.begin(), dofs.n_basis.end());
-        unsigned int subcells = whole ? mesh.whole.subcell_types : 0,
-                     facets   = whole ? mesh.whole.facet_types : 0;
-        if (!whole)
-          {
-            for (const SubCellType type : mesh.subcell_type)
-              subcells |= 1u << static_cast<unsigned int>(type);
-            for (const FacetType type : mesh.facet_type)
-              facets |= 1u << static_cast<unsigned int>(type);
-          }
+        const unsigned int subcells = subcell_types(mesh),
+                           facets   = facet_types(mesh);
         constexpr unsigned int simplex =
           1u << static_cast<unsigned int>(FacetType::simplex);
         constexpr unsigned int prism =
@@ -362,22 +347,6 @@ namespace Tessella
 
 
 
-      std::vector<double>
-      penalty_of_parts(const PolytopicDoFs       &dofs,
-                       const double               constant,
-                       const std::vector<double> &a_bar)
-      {
-        std::vector<double> sigma(dofs.penalty_factor.size() / 2);
-        for (std::size_t f = 0; f < sigma.size(); ++f)
-          sigma[f] =
-            constant *
-            std::max(dofs.penalty_factor[2 * f] * a_bar[2 * f],
-                     dofs.penalty_factor[2 * f + 1] * a_bar[2 * f + 1]);
-        return sigma;
-      }
-
-
-
       // Destination of the rows of a part. @p target must outlive the result.
       template <int dim, typename Number>
       AssemblyTarget<Number>
@@ -485,22 +454,16 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAAssembly<dim>::prepare(const PolytopicMesh<dim> &mesh,
-                               const PolytopicDoFs      &dofs,
-                               const BlockSparsity      &sparsity,
-                               const HostRules<dim>     &rules,
-                               const unsigned int        coefficient_order,
-                               const PolynomialSpaceType space,
-                               const std::size_t         device_memory)
+    CUDAAssembly<dim>::prepare(const Discretisation &discretisation)
     {
       guard([&]() {
-        select_mesh(mesh, dofs, rules, coefficient_order, space);
+        select_mesh(discretisation);
         if (device != nullptr)
           return;
-        send_mesh(mesh, dofs, sparsity, device_memory);
+        send_mesh(discretisation);
         prepared = device != nullptr;
         // Not for slabs, whose facet coefficients vary at the bottom.
-        if (prepared && !mesh.prismatic)
+        if (prepared && !discretisation.mesh.prismatic)
           device->expect_constant_facets();
       });
     }
@@ -509,17 +472,16 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAAssembly<dim>::select_mesh(const PolytopicMesh<dim> &mesh,
-                                   const PolytopicDoFs      &dofs,
-                                   const HostRules<dim>     &rules,
-                                   const unsigned int        coefficient_order,
-                                   const PolynomialSpaceType space)
+    CUDAAssembly<dim>::select_mesh(const Discretisation &discretisation)
     {
-      const Key key = {{mesh.revision,
-                        mesh.quadrature_revision,
-                        dofs.revision,
-                        coefficient_order,
-                        static_cast<unsigned int>(space)}};
+      const PolytopicMesh<dim> &mesh  = discretisation.mesh;
+      const PolytopicDoFs      &dofs  = discretisation.dofs;
+      const PolynomialSpaceType space = discretisation.space;
+      const Key                 key   = {{mesh.revision,
+                                          mesh.quadrature_revision,
+                                          dofs.revision,
+                                          discretisation.coefficient_order,
+                                          static_cast<unsigned int>(space)}};
       if (key == present &&
           SpaceRevision{mesh.revision, dofs.revision}.is_known())
         return;
@@ -529,8 +491,8 @@ namespace Tessella
       else if (device != nullptr)
         kept_mesh = device->shared_mesh();
       device.reset();
-      present                       = key;
-      tables                        = make_rule_tables(mesh, dofs, rules);
+      present = key;
+      tables  = make_rule_tables(mesh, dofs, discretisation.rules);
       const unsigned int max_degree = highest_degree(dofs);
       // Spaces of lower degree are prefixes of the largest space.
       exponents.resize(dim * Legendre::n_functions(dim, max_degree, space));
@@ -542,12 +504,12 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAAssembly<dim>::send_mesh(const PolytopicMesh<dim> &mesh,
-                                 const PolytopicDoFs      &dofs,
-                                 const BlockSparsity      &sparsity,
-                                 const std::size_t         device_memory)
+    CUDAAssembly<dim>::send_mesh(const Discretisation &discretisation)
     {
-      workspace->set_limit(device_memory);
+      const PolytopicMesh<dim> &mesh     = discretisation.mesh;
+      const PolytopicDoFs      &dofs     = discretisation.dofs;
+      const BlockSparsity      &sparsity = discretisation.sparsity;
+      workspace->set_limit(discretisation.device_memory);
       const std::size_t bytes = Device::Assembler<dim>::memory(
         mesh, dofs, sparsity, tables, exponents.size());
       if (bytes > workspace->limit() / 2)
@@ -584,21 +546,16 @@ namespace Tessella
                            const AssemblyTarget<Number> &target,
                            std::vector<double>          *a_bar)
     {
-      const PolytopicMesh<dim>   &mesh     = problem.mesh;
-      const PolytopicDoFs        &dofs     = problem.dofs;
-      const BlockSparsity        &sparsity = problem.sparsity;
-      const Device::FormData<dim> data     = make_form_data(mesh,
+      const PolytopicMesh<dim>   &mesh = problem.mesh;
+      const PolytopicDoFs        &dofs = problem.dofs;
+      const Device::FormData<dim> data = make_form_data(mesh,
                                                         problem.form,
                                                         target.has_matrix(),
                                                         target.has_rhs());
 
-      select_mesh(mesh,
-                  dofs,
-                  problem.rules,
-                  problem.form.coefficient_order(),
-                  problem.space);
+      select_mesh(problem);
       if (device == nullptr || prepared)
-        send_mesh(mesh, dofs, sparsity, problem.device_memory);
+        send_mesh(problem);
       prepared = false;
       if (device == nullptr)
         return run_parts(problem, data, target, a_bar);
@@ -718,8 +675,11 @@ namespace Tessella
               *a_bar_wanted = std::move(a_bar);
               return Device::Times();
             }
-          whole_sigma = penalty_of_parts(dofs, problem.penalty_constant, a_bar);
-          all_sigma   = whole_sigma.data();
+          penalty_from_diffusion(dofs,
+                                 problem.penalty_constant,
+                                 a_bar,
+                                 whole_sigma);
+          all_sigma = whole_sigma.data();
         }
 
       Device::Times times;

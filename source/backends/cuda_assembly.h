@@ -36,17 +36,23 @@ namespace Tessella
     class CUDAAssembly
     {
     public:
-      struct Problem
+      /// A space on a mesh, with rules for forms of one order.
+      struct Discretisation
       {
         const PolytopicMesh<dim> &mesh;
         const PolytopicDoFs      &dofs;
         const BlockSparsity      &sparsity;
-        const Form<dim>          &form;
-        const HostRules<dim>     &rules; ///< rules for mesh and form
-        Device::Penalty           penalty;
+        const HostRules<dim>     &rules;
+        unsigned int              coefficient_order;
         PolynomialSpaceType       space;
-        InstructionSet            instruction_set;
         std::size_t device_memory; ///< limit in bytes; 0: free memory
+      };
+
+      struct Problem : public Discretisation
+      {
+        const Form<dim> &form;
+        Device::Penalty  penalty;
+        InstructionSet   instruction_set;
         /// Diffusion values from the computation of the penalty, or null.
         const DiffusionValues<dim> *diffusion;
         /// Evaluation of the form on the device, or null.
@@ -71,22 +77,11 @@ namespace Tessella
       void
       start(const std::size_t result_bytes, const unsigned int n_processes = 1);
 
-      /**
-       * Sends mesh and structure to the device if they fit into
-       * @p device_memory bytes (0: free memory). @p rules are for forms of
-       * order
-       * @p coefficient_order. If the mesh has not been sent, or the form is of
-       * another order, the next assemble() sends it. Errors are those of
-       * assemble().
-       */
+      /// Sends mesh and structure to the device if they fit into its memory. If
+      /// the mesh has not been sent, or the form is of another order, the next
+      /// assemble() sends it. Errors are those of assemble().
       void
-      prepare(const PolytopicMesh<dim> &mesh,
-              const PolytopicDoFs      &dofs,
-              const BlockSparsity      &sparsity,
-              const HostRules<dim>     &rules,
-              const unsigned int        coefficient_order,
-              const PolynomialSpaceType space,
-              const std::size_t         device_memory);
+      prepare(const Discretisation &discretisation);
 
       /// Device memory in bytes that is allocated at present.
       std::size_t
@@ -120,19 +115,12 @@ namespace Tessella
 
       /// Drops data of another mesh, space or order.
       void
-      select_mesh(const PolytopicMesh<dim> &mesh,
-                  const PolytopicDoFs      &dofs,
-                  const HostRules<dim>     &rules,
-                  const unsigned int        coefficient_order,
-                  const PolynomialSpaceType space);
+      select_mesh(const Discretisation &discretisation);
 
       /// Creates @ref device, or drops it if the mesh leaves no room for
       /// chunks.
       void
-      send_mesh(const PolytopicMesh<dim> &mesh,
-                const PolytopicDoFs      &dofs,
-                const BlockSparsity      &sparsity,
-                const std::size_t         device_memory);
+      send_mesh(const Discretisation &discretisation);
 
       /// If @p a_bar is set, only largest_diffusion() is computed.
       template <typename Number>

@@ -108,7 +108,6 @@ namespace Tessella
     CUDABackend<dim>::reinit()
     {
       const PolytopicMesh<dim> &mesh = context.mesh();
-      const PolytopicDoFs      &dofs = context.dofs();
       // Stored points depend on the order, so such meshes are excluded.
       if (!context.revision().is_known() || devices_are_shared ||
           !this->has_polytopes() || context.space->n_components() != 1 ||
@@ -117,18 +116,12 @@ namespace Tessella
           MultithreadInfo::n_threads() == 1)
         return {};
       const int device = Device::current_device();
-      return std::async(std::launch::async, [this, &mesh, &dofs, device]() {
+      return std::async(std::launch::async, [this, device]() {
         try
           {
             Device::set_device(device);
             preparation.prepare_rules(preparation.coefficient_order());
-            cuda.prepare(mesh,
-                         dofs,
-                         context.structure.blocks,
-                         preparation.rules(),
-                         preparation.coefficient_order(),
-                         context.space->polynomial_space(),
-                         context.parameters.device_memory);
+            cuda.prepare(discretisation(context.parameters.device_memory));
           }
         catch (const std::exception &)
           {}
@@ -139,20 +132,12 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDABackend<dim>::assemble(const Form<dim>              &form,
-                               const AssemblyTarget<double> &target)
+    CUDABackend<dim>::assemble(
+      const Form<dim>                             &form,
+      const typename AssemblyBackend<dim>::Target &target)
     {
-      run(form, target);
-    }
-
-
-
-    template <int dim>
-    void
-    CUDABackend<dim>::assemble(const Form<dim>             &form,
-                               const AssemblyTarget<float> &target)
-    {
-      run(form, target);
+      std::visit([&](const auto *destination) { run(form, *destination); },
+                 target);
     }
 
 
@@ -242,20 +227,30 @@ namespace Tessella
 
 
     template <int dim>
+    typename CUDAAssembly<dim>::Discretisation
+    CUDABackend<dim>::discretisation(const std::size_t memory_limit) const
+    {
+      return {context.mesh(),
+              context.dofs(),
+              context.structure.blocks,
+              preparation.rules(),
+              preparation.coefficient_order(),
+              context.space->polynomial_space(),
+              memory_limit};
+    }
+
+
+
+    template <int dim>
     typename CUDABackend<dim>::Problem
     CUDABackend<dim>::make_problem(const Form<dim>       &form,
                                    const Coefficients    *coefficients,
                                    const Device::Penalty &penalty) const
     {
-      return {context.mesh(),
-              context.dofs(),
-              context.structure.blocks,
+      return {discretisation(device_memory),
               form,
-              preparation.rules(),
               penalty,
-              context.space->polynomial_space(),
               context.parameters.instruction_set,
-              device_memory,
               nullptr,
               coefficients,
               false,

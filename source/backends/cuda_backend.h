@@ -50,11 +50,8 @@ namespace Tessella
       std::future<void>
       reinit() override;
       void
-      assemble(const Form<dim>              &form,
-               const AssemblyTarget<double> &target) override;
-      void
-      assemble(const Form<dim>             &form,
-               const AssemblyTarget<float> &target) override;
+      assemble(const Form<dim>                             &form,
+               const typename AssemblyBackend<dim>::Target &target) override;
 
     private:
       using AssemblyBackend<dim>::context;
@@ -90,6 +87,10 @@ namespace Tessella
       /// processes. Collective.
       std::shared_ptr<const Coefficients>
       device_coefficients(const Form<dim> &form) const;
+
+      /// The space of the context with the present rules.
+      typename CUDAAssembly<dim>::Discretisation
+      discretisation(const std::size_t memory_limit) const;
 
       /// The problem that all calls of CUDAAssembly for this form share.
       Problem

@@ -22,20 +22,6 @@ namespace Tessella
       // all threads wait for the last task.
       constexpr unsigned int tabulation_grain = 8;
 
-      template <int dim>
-      PointBatch<dim>
-      make_batch(const VolumePointBuffer<dim> &points)
-      {
-        PointBatch<dim> batch;
-        batch.n_points = points.n_points;
-        std::copy(points.x, points.x + dim, batch.x);
-        batch.subcell  = points.subcells.data();
-        batch.material = points.materials.data();
-        return batch;
-      }
-
-
-
       // The arrays that a form evaluates; at(i) is the memory of array i of the
       // layout, or null.
       template <int dim, typename At>
@@ -158,7 +144,7 @@ namespace Tessella
             {
               points.fill(
                 mesh, in.dofs, in.rules, in.kernels, k, subcell, point);
-              in.form.evaluate_volume(make_batch(points), blocks);
+              in.form.evaluate_volume(points.batch(), blocks);
               bool symmetric = true;
               if (a_bar != nullptr)
                 symmetric = raise_largest_diffusion(mesh,
@@ -219,12 +205,7 @@ namespace Tessella
                ++s)
             {
               positions.subcell.push_back(n_volume);
-              n_volume +=
-                mesh.subcell_type[s] == SubCellType::tabulated
-                  ? mesh.subcell_point_offset[s + 1] -
-                      mesh.subcell_point_offset[s]
-                  : rules.subcell(mesh.subcell_type[s], dofs.degree[k])
-                      .n_points;
+              n_volume += rules.n_subcell_points(mesh, s, dofs.degree[k]);
             }
           for (unsigned int e = mesh.polytope_interface_offset[k];
                e < mesh.polytope_interface_offset[k + 1];
@@ -245,11 +226,7 @@ namespace Tessella
               for (unsigned int f = mesh.facet_offset[i];
                    f < mesh.facet_offset[i + 1];
                    ++f)
-                n_facets +=
-                  mesh.facet_type[f] == FacetType::tabulated
-                    ? mesh.facet_point_offset[f + 1] -
-                        mesh.facet_point_offset[f]
-                    : rules.facet(mesh.facet_type[f], degree).n_points;
+                n_facets += rules.n_facet_points(mesh, f, degree);
               if (code % 2 == 0)
                 n_packed[mesh.neighbor(code) == invalid_index] +=
                   n_facets - before;
@@ -309,7 +286,7 @@ namespace Tessella
                 }
               if (blocks.a[0] || blocks.beta[0] || blocks.b[0] || blocks.c ||
                   blocks.f)
-                form.evaluate_volume(make_batch(points), blocks);
+                form.evaluate_volume(points.batch(), blocks);
               for (int array = 0; array < L.n; ++array)
                 if (array < L.a || array >= L.a + kept)
                   store(at(array), array);

@@ -48,11 +48,7 @@ namespace Tessella
             for (unsigned int s = mesh.subcell_offset[k];
                  s < mesh.subcell_offset[k + 1];
                  ++s)
-              n += mesh.subcell_type[s] == SubCellType::tabulated
-                     ? mesh.subcell_point_offset[s + 1] -
-                         mesh.subcell_point_offset[s]
-                     : rules.subcell(mesh.subcell_type[s], dofs.degree[k])
-                         .n_points;
+              n += rules.n_subcell_points(mesh, s, dofs.degree[k]);
             offset[k + 1] = offset[k] + n;
           }
         entries = n_entries;

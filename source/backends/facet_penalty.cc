@@ -2,7 +2,10 @@
 
 #include "facet_penalty.h"
 
+#include <tessella/forms/penalty_terms.h>
+
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,17 +28,10 @@ namespace Tessella
           entries.resize(n_entries);
           return entries;
         }
-      double         *a[dim * dim];
-      PointBatch<dim> batch;
-      batch.n_points = 1;
-      for (unsigned int d = 0; d < dim; ++d)
-        batch.x[d] = &mesh.subcell_vertices[d];
-      const unsigned int subcell = 0;
-      batch.subcell              = &subcell;
-      batch.material             = mesh.subcell_material.data();
+      double *a[dim * dim];
       for (unsigned int d = 0; d < dim * dim; ++d)
         a[d] = &entries[d];
-      form.evaluate_diffusion(batch, a);
+      form.evaluate_diffusion(first_vertex(mesh), a);
       entries.resize(n_entries);
       return entries;
     }
@@ -96,23 +92,47 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      // Sigma of n facets, where a_bar(f) has a-bar of both sides of facet f.
+      template <typename Diffusion>
+      void
+      set_penalty(const PolytopicDoFs &dofs,
+                  const double         constant,
+                  const std::size_t    n,
+                  const Diffusion     &a_bar,
+                  std::vector<double> &sigma)
+      {
+        sigma.resize(n);
+        for_ranges(
+          n, 1 << 13, [&](const std::size_t begin, const std::size_t end) {
+            for (std::size_t f = begin; f < end; ++f)
+              {
+                const std::array<double, 2> a = a_bar(f);
+                sigma[f] =
+                  constant * std::max(dofs.penalty_factor[2 * f] * a[0],
+                                      dofs.penalty_factor[2 * f + 1] * a[1]);
+              }
+          });
+      }
+    } // namespace
+
+
+
     void
     penalty_from_diffusion(const PolytopicDoFs       &dofs,
                            const double               constant,
                            const std::vector<double> &a_bar,
                            std::vector<double>       &sigma)
     {
-      sigma.resize(dofs.penalty_factor.size() / 2);
-      for_ranges(sigma.size(),
-                 1 << 13,
-                 [&](const std::size_t begin, const std::size_t end) {
-                   for (std::size_t f = begin; f < end; ++f)
-                     sigma[f] =
-                       constant *
-                       std::max(dofs.penalty_factor[2 * f] * a_bar[2 * f],
-                                dofs.penalty_factor[2 * f + 1] *
-                                  a_bar[2 * f + 1]);
-                 });
+      set_penalty(
+        dofs,
+        constant,
+        dofs.penalty_factor.size() / 2,
+        [&](const std::size_t f) -> std::array<double, 2> {
+          return {{a_bar[2 * f], a_bar[2 * f + 1]}};
+        },
+        sigma);
     }
 
 
@@ -125,30 +145,19 @@ namespace Tessella
                      const double               constant,
                      std::vector<double>       &sigma)
     {
-      // n . a n for the mean normal of a facet
-      const auto quadratic_form = [&](const std::size_t facet) {
-        if (a.size() == 1)
-          return a[0];
-        const double *n   = &mesh.facet_normal[facet * dim];
-        double        sum = 0.;
-        for (unsigned int d = 0; d < dim; ++d)
-          for (unsigned int e = 0; e < dim; ++e)
-            sum += n[d] * a[d * dim + e] * n[e];
-        return sum;
-      };
-      sigma.resize(mesh.n_facets());
-      for_ranges(sigma.size(),
-                 1 << 13,
-                 [&](const std::size_t begin, const std::size_t end) {
-                   for (std::size_t f = begin; f < end; ++f)
-                     {
-                       const double a_bar = quadratic_form(f);
-                       sigma[f] =
-                         constant *
-                         std::max(dofs.penalty_factor[2 * f] * a_bar,
-                                  dofs.penalty_factor[2 * f + 1] * a_bar);
-                     }
-                 });
+      set_penalty(
+        dofs,
+        constant,
+        mesh.n_facets(),
+        [&](const std::size_t f) -> std::array<double, 2> {
+          // n . a n for the mean normal of a facet
+          const double a_bar =
+            PenaltyTerms::quadratic_form<dim>(a.size() > 1,
+                                              a.data(),
+                                              &mesh.facet_normal[f * dim]);
+          return {{a_bar, a_bar}};
+        },
+        sigma);
     }
 
 
@@ -158,20 +167,19 @@ namespace Tessella
       // largest_diffusion() for polytopes [begin, end).
       template <int dim>
       void
-      largest_diffusion_of(const PolytopicMesh<dim>        &mesh,
-                           const PolytopicDoFs             &dofs,
-                           const Form<dim>                 &form,
-                           const HostRules<dim>            &rules,
-                           const HostKernels::Kernels<dim> &kernels,
-                           const unsigned int               begin,
-                           const unsigned int               end,
-                           std::vector<double>             &a_bar,
-                           DiffusionValues<dim>            *diffusion)
+      largest_diffusion_of(const HostProblem<dim> &problem,
+                           const unsigned int      begin,
+                           const unsigned int      end,
+                           std::vector<double>    &a_bar,
+                           DiffusionValues<dim>   *diffusion)
       {
-        const bool tensor =
+        const PolytopicMesh<dim>        &mesh    = problem.mesh;
+        const Form<dim>                 &form    = problem.form;
+        const HostKernels::Kernels<dim> &kernels = problem.kernels;
+        const bool                       tensor =
           form.volume_structure().diffusion == DiffusionType::tensor;
         const unsigned int     n_entries = tensor ? dim * dim : 1;
-        VolumePointBuffer<dim> points(buffer_capacity(rules));
+        VolumePointBuffer<dim> points(buffer_capacity(problem.rules));
         std::vector<double>    memory(n_entries * pitch(points.capacity));
         double                *a[dim * dim] = {};
         for (unsigned int d = 0; d < n_entries; ++d)
@@ -183,22 +191,23 @@ namespace Tessella
             unsigned int  subcell = mesh.subcell_offset[k], point = 0;
             while (subcell < mesh.subcell_offset[k + 1])
               {
-                points.fill(mesh, dofs, rules, kernels, k, subcell, point);
-                PointBatch<dim> batch;
-                batch.n_points = points.n_points;
-                std::copy(points.x, points.x + dim, batch.x);
-                batch.subcell  = points.subcells.data();
-                batch.material = points.materials.data();
-                form.evaluate_diffusion(batch, a);
+                points.fill(mesh,
+                            problem.dofs,
+                            problem.rules,
+                            kernels,
+                            k,
+                            subcell,
+                            point);
+                form.evaluate_diffusion(points.batch(), a);
                 if (diffusion != nullptr)
                   for (unsigned int d = 0; d < n_entries; ++d)
                     kernels.stream(a[d],
-                                   batch.n_points,
+                                   points.n_points,
                                    diffusion->values(k) +
                                      d * diffusion->n_points(k) + first);
-                first += batch.n_points;
+                first += points.n_points;
                 raise_largest_diffusion(
-                  mesh, kernels, tensor, k, a, batch.n_points, a_bar.data());
+                  mesh, kernels, tensor, k, a, points.n_points, a_bar.data());
               }
           }
         kernels.finish_streams();
@@ -209,39 +218,31 @@ namespace Tessella
 
     template <int dim>
     void
-    largest_diffusion(const PolytopicMesh<dim> &mesh,
-                      const PolytopicDoFs      &dofs,
-                      const Form<dim>          &form,
-                      const HostRules<dim>     &rules,
-                      const InstructionSet      instruction_set,
-                      std::vector<double>      &a_bar,
-                      DiffusionValues<dim>     *diffusion)
+    largest_diffusion(const HostProblem<dim> &problem,
+                      std::vector<double>    &a_bar,
+                      DiffusionValues<dim>   *diffusion)
     {
-      const HostKernels::Kernels<dim> &kernels =
-        select_kernels<dim>(instruction_set);
-      a_bar.assign(2 * std::size_t(mesh.n_facets()), 0.);
-      for_polytopes(
-        mesh.n_owned_polytopes(),
-        [&](const unsigned int begin, const unsigned int end) {
-          largest_diffusion_of(
-            mesh, dofs, form, rules, kernels, begin, end, a_bar, diffusion);
-        });
+      a_bar.assign(2 * std::size_t(problem.mesh.n_facets()), 0.);
+      for_polytopes(problem.mesh.n_owned_polytopes(),
+                    [&](const unsigned int begin, const unsigned int end) {
+                      largest_diffusion_of(
+                        problem, begin, end, a_bar, diffusion);
+                    });
     }
 
 
 
     template <int dim>
     void
-    compute_penalty(const PolytopicMesh<dim> &mesh,
-                    const PolytopicDoFs      &dofs,
-                    const Form<dim>          &form,
-                    const double              constant,
-                    const HostRules<dim>     &rules,
-                    const InstructionSet      instruction_set,
-                    std::vector<double>      &sigma,
-                    DiffusionValues<dim>     *diffusion)
+    compute_penalty(const HostProblem<dim> &problem,
+                    const double            constant,
+                    std::vector<double>    &sigma,
+                    DiffusionValues<dim>   *diffusion)
     {
-      const VolumeStructure structure = form.volume_structure();
+      const PolytopicMesh<dim> &mesh      = problem.mesh;
+      const PolytopicDoFs      &dofs      = problem.dofs;
+      const Form<dim>          &form      = problem.form;
+      const VolumeStructure     structure = form.volume_structure();
       if (structure.diffusion == DiffusionType::none ||
           !form.facet_structure().penalty)
         sigma.assign(mesh.n_facets(), 0.);
@@ -251,8 +252,7 @@ namespace Tessella
       else
         {
           std::vector<double> a_bar;
-          largest_diffusion(
-            mesh, dofs, form, rules, instruction_set, a_bar, diffusion);
+          largest_diffusion(problem, a_bar, diffusion);
           penalty_from_diffusion(dofs, constant, a_bar, sigma);
         }
     }
@@ -274,19 +274,11 @@ namespace Tessella
                                  const std::vector<double> &,                 \
                                  const double,                                \
                                  std::vector<double> &);                      \
-  template void largest_diffusion(const PolytopicMesh<dim> &,                 \
-                                  const PolytopicDoFs &,                      \
-                                  const Form<dim> &,                          \
-                                  const HostRules<dim> &,                     \
-                                  const InstructionSet,                       \
+  template void largest_diffusion(const HostProblem<dim> &,                   \
                                   std::vector<double> &,                      \
                                   DiffusionValues<dim> *);                    \
-  template void compute_penalty(const PolytopicMesh<dim> &,                   \
-                                const PolytopicDoFs &,                        \
-                                const Form<dim> &,                            \
+  template void compute_penalty(const HostProblem<dim> &,                     \
                                 const double,                                 \
-                                const HostRules<dim> &,                       \
-                                const InstructionSet,                         \
                                 std::vector<double> &,                        \
                                 DiffusionValues<dim> *)
 

@@ -2,7 +2,6 @@
 #ifndef tessella_source_backends_facet_penalty_h
 #define tessella_source_backends_facet_penalty_h
 
-#include <tessella/base/backend.h>
 #include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
@@ -43,13 +42,9 @@ namespace Tessella
      */
     template <int dim>
     void
-    largest_diffusion(const PolytopicMesh<dim> &mesh,
-                      const PolytopicDoFs      &dofs,
-                      const Form<dim>          &form,
-                      const HostRules<dim>     &rules,
-                      const InstructionSet      instruction_set,
-                      std::vector<double>      &a_bar,
-                      DiffusionValues<dim>     *diffusion = nullptr);
+    largest_diffusion(const HostProblem<dim> &problem,
+                      std::vector<double>    &a_bar,
+                      DiffusionValues<dim>   *diffusion = nullptr);
 
     /**
      * Computes the penalty of each facet on a mesh of one process, sigma =
@@ -59,14 +54,10 @@ namespace Tessella
      */
     template <int dim>
     void
-    compute_penalty(const PolytopicMesh<dim> &mesh,
-                    const PolytopicDoFs      &dofs,
-                    const Form<dim>          &form,
-                    const double              constant,
-                    const HostRules<dim>     &rules,
-                    const InstructionSet      instruction_set,
-                    std::vector<double>      &sigma,
-                    DiffusionValues<dim>     *diffusion = nullptr);
+    compute_penalty(const HostProblem<dim> &problem,
+                    const double            constant,
+                    std::vector<double>    &sigma,
+                    DiffusionValues<dim>   *diffusion = nullptr);
 
     /// Raises a-bar (two values per facet) on the sides of polytope @p k to the
     /// largest n . a n at its points. @p a has an array for each entry of the

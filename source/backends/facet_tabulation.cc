@@ -57,6 +57,36 @@ namespace Tessella
             }
         }
 
+        // Points [begin, begin + n), on one boundary id or on interior facets.
+        // The coordinates on the other side are the same unless they are
+        // @p periodic.
+        FacetPointBatch<dim>
+        batch(const std::size_t  begin,
+              const std::size_t  n,
+              const bool         periodic,
+              const unsigned int boundary_id = invalid_index) const
+        {
+          FacetPointBatch<dim> result;
+          result.n_points = n;
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              result.x[d]          = x[d] + begin;
+              result.neighbor_x[d] = (periodic ? y[d] : x[d]) + begin;
+              result.normal[d]     = normal[d] + begin;
+            }
+          result.subcell  = subcell[0].data() + begin;
+          result.material = material[0].data() + begin;
+          result.sigma    = sigma + begin;
+          if (boundary_id == invalid_index)
+            {
+              result.neighbor_subcell  = subcell[1].data() + begin;
+              result.neighbor_material = material[1].data() + begin;
+            }
+          else
+            result.boundary_id = boundary_id;
+          return result;
+        }
+
         // Writes the points of facet f from `position` on; returns their
         // number.
         unsigned int
@@ -322,25 +352,6 @@ namespace Tessella
           return memory.data();
         }
 
-        /// The points since the last evaluation.
-        FacetPointBatch<dim>
-        make_batch() const
-        {
-          FacetPointBatch<dim> batch;
-          batch.n_points = n_points - run_begin;
-          for (unsigned int d = 0; d < dim; ++d)
-            {
-              batch.x[d] = points.x[d] + run_begin;
-              batch.neighbor_x[d] =
-                periodic ? points.y[d] + run_begin : batch.x[d];
-              batch.normal[d] = points.normal[d] + run_begin;
-            }
-          batch.subcell  = points.subcell[0].data() + run_begin;
-          batch.material = points.material[0].data() + run_begin;
-          batch.sigma    = points.sigma + run_begin;
-          return batch;
-        }
-
         /// Copies the values at n points to the table with streaming stores.
         void
         store(const std::vector<int> &arrays, const std::size_t n) const
@@ -358,10 +369,9 @@ namespace Tessella
           const std::size_t n = n_points - run_begin;
           if (n == 0)
             return;
-          FacetBlocks<dim> blocks    = make_blocks(values(present, n), n, true);
-          FacetPointBatch<dim> batch = make_batch();
-          batch.boundary_id          = boundary_id;
-          in.form.evaluate_boundary_facets(batch, blocks);
+          FacetBlocks<dim> blocks = make_blocks(values(present, n), n, true);
+          in.form.evaluate_boundary_facets(
+            points.batch(run_begin, n, periodic, boundary_id), blocks);
           store(boundary_arrays, n);
         }
 
@@ -375,9 +385,8 @@ namespace Tessella
           if (n == 0)
             return;
           FacetBlocks<dim> blocks = make_blocks(values(present, n), n, false);
-          FacetPointBatch<dim> batch = make_batch();
-          batch.neighbor_subcell     = points.subcell[1].data() + run_begin;
-          batch.neighbor_material    = points.material[1].data() + run_begin;
+          const FacetPointBatch<dim> batch =
+            points.batch(run_begin, n, periodic);
           if (from_entry == to_entry)
             {
               in.form.evaluate_interior_facets(batch, blocks);
@@ -543,29 +552,10 @@ namespace Tessella
           n = 0;
         }
 
-        FacetPointBatch<dim>
-        make_batch() const
-        {
-          FacetPointBatch<dim> batch;
-          batch.n_points = n;
-          for (unsigned int d = 0; d < dim; ++d)
-            {
-              batch.x[d] = batch.neighbor_x[d] = points.x[d];
-              batch.normal[d]                  = points.normal[d];
-            }
-          batch.subcell  = points.subcell[0].data();
-          batch.material = points.material[0].data();
-          batch.sigma    = points.sigma;
-          return batch;
-        }
-
         void
         evaluate_interior()
         {
-          FacetPointBatch<dim> batch = make_batch();
-          batch.neighbor_subcell     = points.subcell[1].data();
-          batch.neighbor_material    = points.material[1].data();
-          double          *p         = values.data();
+          double          *p   = values.data();
           FacetBlocks<dim> own = {}, other = {};
           own.c[0]   = p;
           other.c[0] = p + n;
@@ -578,18 +568,16 @@ namespace Tessella
                   own.b[side][d] = p;
                   p += n;
                 }
-          in.form.evaluate_both_sides(batch, own, other);
+          in.form.evaluate_both_sides(points.batch(0, n, false), own, other);
         }
 
         void
         evaluate_boundary()
         {
-          const Device::FacetLayout &L     = data.facet_layout;
-          FacetPointBatch<dim>       batch = make_batch();
-          batch.boundary_id                = id;
-          double          *p               = values.data();
-          FacetBlocks<dim> blocks          = {};
-          blocks.c[0]                      = p;
+          const Device::FacetLayout &L      = data.facet_layout;
+          double                    *p      = values.data();
+          FacetBlocks<dim>           blocks = {};
+          blocks.c[0]                       = p;
           p += n;
           for (unsigned int d = 0; L.b[0] >= 0 && d < dim; ++d, p += n)
             blocks.b[0][d] = p;
@@ -600,7 +588,8 @@ namespace Tessella
             }
           for (unsigned int d = 0; L.s >= 0 && d < dim; ++d, p += n)
             blocks.s[d] = p;
-          in.form.evaluate_boundary_facets(batch, blocks);
+          in.form.evaluate_boundary_facets(points.batch(0, n, false, id),
+                                           blocks);
         }
 
         const HostTabulation<dim>   &in;

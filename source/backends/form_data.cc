@@ -51,25 +51,6 @@ namespace Tessella
 
 
 
-      // Evaluates constant coefficients at the first vertex of the mesh.
-      template <int dim>
-      void
-      evaluate_once(const PolytopicMesh<dim> &mesh,
-                    const Form<dim>          &form,
-                    VolumeBlocks<dim>        &blocks)
-      {
-        PointBatch<dim> batch;
-        batch.n_points = 1;
-        for (unsigned int d = 0; d < dim; ++d)
-          batch.x[d] = &mesh.subcell_vertices[d];
-        const unsigned int subcell = 0;
-        batch.subcell              = &subcell;
-        batch.material             = mesh.subcell_material.data();
-        form.evaluate_volume(batch, blocks);
-      }
-
-
-
       // Evaluates the constant volume coefficients of the matrix.
       template <int dim>
       void
@@ -90,7 +71,7 @@ namespace Tessella
             blocks.b[d]    = V.b ? entries + dim * dim + dim + d : nullptr;
           }
         blocks.c = V.c ? entries + dim * dim + 2 * dim : nullptr;
-        evaluate_once(mesh, form, blocks);
+        form.evaluate_volume(first_vertex(mesh), blocks);
         data.C[0][0] = V.c ? *blocks.c : 0.;
         for (unsigned int d = 0; d < dim; ++d)
           {
@@ -115,7 +96,7 @@ namespace Tessella
       {
         VolumeBlocks<dim> blocks = {};
         blocks.f                 = &data.f;
-        evaluate_once(mesh, form, blocks);
+        form.evaluate_volume(first_vertex(mesh), blocks);
         data.same_f             = true;
         Device::VolumeLayout &L = data.volume_layout;
         if (L.n == 1)

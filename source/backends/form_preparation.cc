@@ -6,11 +6,13 @@
 #include <deal.II/base/timer.h>
 
 #include <tessella/grid/revision.h>
+#include <tessella/quadrature/quadrature_order.h>
 
 #include <cmath>
 #include <string>
 
 #include "facet_penalty.h"
+#include "host_dispatch.h"
 
 namespace Tessella
 {
@@ -104,11 +106,12 @@ namespace Tessella
           max_degree      = space.max_degree();
           degree_revision = revision;
         }
-      space.tabulate(
-        coefficient_order +
-        (space.polynomial_space() == PolynomialSpaceType::tensor_product
-           ? 2 * (dim - 1) * max_degree
-           : 0));
+      space.tabulate(integrand_degree(dim,
+                                      max_degree,
+                                      coefficient_order,
+                                      space.polynomial_space() ==
+                                        PolynomialSpaceType::tensor_product) -
+                     2 * max_degree);
       if (present_rules == nullptr || rules_revision != revision ||
           !revision.is_known() || rules_order != coefficient_order)
         {
@@ -179,13 +182,7 @@ namespace Tessella
                          diffusion_values_limit(mesh, dofs));
       std::vector<double> a_bar;
       context.structure.on_all_processes([&]() {
-        largest_diffusion(mesh,
-                          dofs,
-                          form,
-                          *present_rules,
-                          context.parameters.instruction_set,
-                          a_bar,
-                          keep ? &diffusion : nullptr);
+        largest_diffusion(problem(form), a_bar, keep ? &diffusion : nullptr);
       });
       if (context.structure.n_processes > 1)
         context.space->exchange_facet_values(a_bar);
@@ -210,6 +207,19 @@ namespace Tessella
       // These values are not interchangeable with those of the host.
       sigma_revision = 0;
       return {&sigma, new_revision()};
+    }
+
+
+
+    template <int dim>
+    HostProblem<dim>
+    FormPreparation<dim>::problem(const Form<dim> &form) const
+    {
+      return {context.mesh(),
+              context.dofs(),
+              form,
+              *present_rules,
+              select_kernels<dim>(context.parameters.instruction_set)};
     }
 
 

@@ -2,8 +2,6 @@
 #ifndef tessella_source_backends_form_preparation_h
 #define tessella_source_backends_form_preparation_h
 
-#include <tessella/forms/form.h>
-
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -67,6 +65,10 @@ namespace Tessella
       /// Whether sigma of the form varies in space.
       static bool
       varies(const Form<dim> &form);
+
+      /// The form with the present rules.
+      HostProblem<dim>
+      problem(const Form<dim> &form) const;
 
       const HostRules<dim> &
       rules() const

@@ -13,40 +13,30 @@ namespace Tessella
   {
     template <int dim>
     void
-    assemble_on_host(const PolytopicMesh<dim>     &mesh,
-                     const PolytopicDoFs          &dofs,
+    assemble_on_host(const HostProblem<dim>       &problem,
                      const BlockSparsity          &sparsity,
-                     const Form<dim>              &form,
                      const std::vector<double>    &sigma,
-                     const HostRules<dim>         &rules,
                      const PolynomialSpaceType     space,
-                     const InstructionSet          instruction_set,
                      const AssemblyTarget<double> &target,
                      const DiffusionValues<dim>   *diffusion)
     {
-      const unsigned int max_degree =
+      const PolytopicDoFs &dofs = problem.dofs;
+      const unsigned int   max_degree =
         dofs.degree.empty()
-          ? 0
-          : *std::max_element(dofs.degree.begin(), dofs.degree.end());
+            ? 0
+            : *std::max_element(dofs.degree.begin(), dofs.degree.end());
       // Spaces of lower degree are prefixes of the largest space.
       std::vector<unsigned char> exponents(
         dim * Legendre::n_functions(dim, max_degree, space));
       Legendre::exponents(dim, max_degree, space, exponents.data());
       const bool tensor_product = space != PolynomialSpaceType::total_degree;
-      const HostKernels::Kernels<dim> &kernels =
-        select_kernels<dim>(instruction_set);
-
-      const bool store  = static_cast<bool>(target.store_block_rows);
-      const bool matrix = target.has_matrix();
-      for_polytopes(mesh.n_owned_polytopes(),
+      const bool store          = static_cast<bool>(target.store_block_rows);
+      const bool matrix         = target.has_matrix();
+      for_polytopes(problem.mesh.n_owned_polytopes(),
                     [&](const unsigned int begin, const unsigned int end) {
-                      BlockRowAssembler<dim> assembler(mesh,
-                                                       dofs,
+                      BlockRowAssembler<dim> assembler(problem,
                                                        sparsity,
-                                                       form,
                                                        sigma,
-                                                       rules,
-                                                       kernels,
                                                        exponents,
                                                        tensor_product,
                                                        matrix,
@@ -80,14 +70,10 @@ namespace Tessella
 
 
 #define INSTANTIATE(dim)                                         \
-  template void assemble_on_host(const PolytopicMesh<dim> &,     \
-                                 const PolytopicDoFs &,          \
+  template void assemble_on_host(const HostProblem<dim> &,       \
                                  const BlockSparsity &,          \
-                                 const Form<dim> &,              \
                                  const std::vector<double> &,    \
-                                 const HostRules<dim> &,         \
                                  const PolynomialSpaceType,      \
-                                 const InstructionSet,           \
                                  const AssemblyTarget<double> &, \
                                  const DiffusionValues<dim> *)
 

@@ -2,9 +2,6 @@
 #ifndef tessella_source_backends_host_assembly_h
 #define tessella_source_backends_host_assembly_h
 
-#include <tessella/base/backend.h>
-#include <tessella/forms/form.h>
-#include <tessella/grid/polytopic_mesh.h>
 #include <tessella/lac/block_sparsity.h>
 
 #include <vector>
@@ -26,14 +23,10 @@ namespace Tessella
      */
     template <int dim>
     void
-    assemble_on_host(const PolytopicMesh<dim>     &mesh,
-                     const PolytopicDoFs          &dofs,
+    assemble_on_host(const HostProblem<dim>       &problem,
                      const BlockSparsity          &sparsity,
-                     const Form<dim>              &form,
                      const std::vector<double>    &sigma,
-                     const HostRules<dim>         &rules,
                      const PolynomialSpaceType     space,
-                     const InstructionSet          instruction_set,
                      const AssemblyTarget<double> &target,
                      const DiffusionValues<dim>   *diffusion = nullptr);
   } // namespace internal

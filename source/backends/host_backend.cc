@@ -18,20 +18,12 @@ namespace Tessella
   {
     template <int dim>
     void
-    HostBackend<dim>::assemble(const Form<dim>              &form,
-                               const AssemblyTarget<double> &target)
+    HostBackend<dim>::assemble(
+      const Form<dim>                             &form,
+      const typename AssemblyBackend<dim>::Target &target)
     {
-      run(form, target);
-    }
-
-
-
-    template <int dim>
-    void
-    HostBackend<dim>::assemble(const Form<dim>             &form,
-                               const AssemblyTarget<float> &target)
-    {
-      run(form, target);
+      std::visit([&](const auto *destination) { run(form, *destination); },
+                 target);
     }
 
 
@@ -106,14 +98,10 @@ namespace Tessella
       if (!rhs.empty())
         host.host_rhs = rhs.data();
 
-      assemble_on_host(context.mesh(),
-                       context.dofs(),
+      assemble_on_host(preparation.problem(form),
                        blocks,
-                       form,
                        sigma,
-                       preparation.rules(),
                        context.space->polynomial_space(),
-                       context.parameters.instruction_set,
                        host,
                        preparation.kept_diffusion());
 

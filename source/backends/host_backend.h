@@ -22,11 +22,8 @@ namespace Tessella
         return Backend::host;
       }
       void
-      assemble(const Form<dim>              &form,
-               const AssemblyTarget<double> &target) override;
-      void
-      assemble(const Form<dim>             &form,
-               const AssemblyTarget<float> &target) override;
+      assemble(const Form<dim>                             &form,
+               const typename AssemblyBackend<dim>::Target &target) override;
 
     private:
       using AssemblyBackend<dim>::context;

@@ -56,6 +56,14 @@ namespace Tessella
         bool          tensor;
       };
 
+      /// Data of several functions, one of two factors of a product.
+      struct Factor
+      {
+        unsigned int  n_functions;
+        const double *data;
+        unsigned int  function_stride, row_stride;
+      };
+
       template <int dim>
       struct Kernels
       {
@@ -116,18 +124,13 @@ namespace Tessella
                             double              *out,
                             unsigned int         out_stride);
 
-        /// C_ij (+)= sum over rows r and points q of L_irq R_jrq. If symmetric,
-        /// only tiles that intersect the upper triangle are computed.
-        void (*product)(unsigned int  n_left,
-                        unsigned int  n_right,
+        /// C_ij (+)= sum over n_rows rows r and n points q of L_irq R_jrq. If
+        /// symmetric, only tiles that intersect the upper triangle are
+        /// computed.
+        void (*product)(const Factor &left,
+                        const Factor &right,
                         unsigned int  n_rows,
                         unsigned int  n,
-                        const double *left,
-                        unsigned int  left_stride,
-                        unsigned int  left_row_stride,
-                        const double *right,
-                        unsigned int  right_stride,
-                        unsigned int  right_row_stride,
                         double       *C,
                         unsigned long ldc,
                         bool          accumulate,

@@ -300,24 +300,16 @@ namespace Tessella
                        const unsigned int   row_stride)
         {
           if constexpr (dim < 4)
-            if (!space.tensor_product)
-              switch (space.degree)
-                {
-                  case 1:
-                    return evaluate_basis_fixed<dim, 1>(
-                      space, x, n, out, function_stride, row_stride);
-                  case 2:
-                    return evaluate_basis_fixed<dim, 2>(
-                      space, x, n, out, function_stride, row_stride);
-                  case 3:
-                    return evaluate_basis_fixed<dim, 3>(
-                      space, x, n, out, function_stride, row_stride);
-                  case 4:
-                    return evaluate_basis_fixed<dim, 4>(
-                      space, x, n, out, function_stride, row_stride);
-                  default:
-                    break;
-                }
+            if (!space.tensor_product && space.degree >= 1 && space.degree <= 4)
+              {
+                using Function = decltype(&evaluate_basis_fixed<dim, 1>);
+                constexpr Function fixed[] = {evaluate_basis_fixed<dim, 1>,
+                                              evaluate_basis_fixed<dim, 2>,
+                                              evaluate_basis_fixed<dim, 3>,
+                                              evaluate_basis_fixed<dim, 4>};
+                return fixed[space.degree - 1](
+                  space, x, n, out, function_stride, row_stride);
+              }
 
           const Box<dim> box(space.box);
           for (unsigned int q = 0; q < n; q += lanes)
@@ -441,14 +433,10 @@ namespace Tessella
 
         template <unsigned int mr, unsigned int nr>
         inline void
-        tile(const unsigned int  n_rows,
+        tile(const Factor       &left,
+             const Factor       &right,
+             const unsigned int  n_rows,
              const unsigned int  n,
-             const double       *left,
-             const unsigned int  left_stride,
-             const unsigned int  left_row_stride,
-             const double       *right,
-             const unsigned int  right_stride,
-             const unsigned int  right_row_stride,
              double             *C,
              const unsigned long ldc,
              const bool          accumulate)
@@ -459,15 +447,15 @@ namespace Tessella
               a[i][j] = Vector{};
           for (unsigned int r = 0; r < n_rows; ++r)
             {
-              const double *l = left + r * left_row_stride;
-              const double *p = right + r * right_row_stride;
+              const double *l = left.data + r * left.row_stride;
+              const double *p = right.data + r * right.row_stride;
               for (unsigned int q = 0; q < n; q += lanes)
                 {
                   Vector lv[mr], rv[nr];
                   for (unsigned int i = 0; i < mr; ++i)
-                    lv[i] = load(l + i * left_stride + q);
+                    lv[i] = load(l + i * left.function_stride + q);
                   for (unsigned int j = 0; j < nr; ++j)
-                    rv[j] = load(p + j * right_stride + q);
+                    rv[j] = load(p + j * right.function_stride + q);
                   for (unsigned int i = 0; i < mr; ++i)
                     for (unsigned int j = 0; j < nr; ++j)
                       a[i][j] += lv[i] * rv[j];
@@ -481,12 +469,8 @@ namespace Tessella
               }
         }
 
-        typedef void (*Tile)(unsigned int,
-                             unsigned int,
-                             const double *,
-                             unsigned int,
-                             unsigned int,
-                             const double *,
+        typedef void (*Tile)(const Factor &,
+                             const Factor &,
                              unsigned int,
                              unsigned int,
                              double *,
@@ -501,16 +485,10 @@ namespace Tessella
           {tile<4, 1>, tile<4, 2>, tile<4, 3>, tile<4, 4>}};
 
         void
-        product(const unsigned int  n_left,
-                const unsigned int  n_right,
+        product(const Factor       &left,
+                const Factor       &right,
                 const unsigned int  n_rows,
                 const unsigned int  n,
-                const double       *left,
-                const unsigned int  left_stride,
-                const unsigned int  left_row_stride,
-                const double       *right,
-                const unsigned int  right_stride,
-                const unsigned int  right_row_stride,
                 double             *C,
                 const unsigned long ldc,
                 const bool          accumulate,
@@ -518,24 +496,21 @@ namespace Tessella
         {
           constexpr unsigned int MR = TESSELLA_TILE_ROWS,
                                  NR = TESSELLA_TILE_COLUMNS;
-          for (unsigned int i = 0; i < n_left; i += MR)
+          Factor l = left, r = right;
+          for (unsigned int i = 0; i < left.n_functions; i += MR)
             {
-              const unsigned int mr = n_left - i < MR ? n_left - i : MR;
-              for (unsigned int j = symmetric ? i / NR * NR : 0; j < n_right;
+              l.data = left.data + i * left.function_stride;
+              l.n_functions =
+                left.n_functions - i < MR ? left.n_functions - i : MR;
+              for (unsigned int j = symmetric ? i / NR * NR : 0;
+                   j < right.n_functions;
                    j += NR)
                 {
-                  const unsigned int nr = n_right - j < NR ? n_right - j : NR;
-                  tiles[mr - 1][nr - 1](n_rows,
-                                        n,
-                                        left + i * left_stride,
-                                        left_stride,
-                                        left_row_stride,
-                                        right + j * right_stride,
-                                        right_stride,
-                                        right_row_stride,
-                                        C + i * ldc + j,
-                                        ldc,
-                                        accumulate);
+                  r.data = right.data + j * right.function_stride;
+                  r.n_functions =
+                    right.n_functions - j < NR ? right.n_functions - j : NR;
+                  tiles[l.n_functions - 1][r.n_functions - 1](
+                    l, r, n_rows, n, C + i * ldc + j, ldc, accumulate);
                 }
             }
         }

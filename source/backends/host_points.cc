@@ -3,8 +3,11 @@
 #include "host_points.h"
 
 #include <tessella/portable/geometry.h>
+#include <tessella/quadrature/quadrature_order.h>
 
 #include <cmath>
+
+#include "../grid/mesh_points.h"
 
 namespace Tessella
 {
@@ -25,6 +28,17 @@ namespace Tessella
 
     namespace
     {
+      // The types in the list, as bits.
+      template <typename Type>
+      unsigned int
+      bits_of(const std::vector<Type> &types)
+      {
+        unsigned int result = 0;
+        for (const Type type : types)
+          result |= 1u << static_cast<unsigned int>(type);
+        return result;
+      }
+
       using Geometry::determinant;
 
       // Expansion along the last column, whose entries are mostly zero in
@@ -49,32 +63,48 @@ namespace Tessella
 
 
     template <int dim>
+    unsigned int
+    subcell_types(const PolytopicMesh<dim> &mesh)
+    {
+      return mesh.whole.is_set ? mesh.whole.subcell_types
+                               : bits_of(mesh.subcell_type);
+    }
+
+
+
+    template <int dim>
+    unsigned int
+    facet_types(const PolytopicMesh<dim> &mesh)
+    {
+      return mesh.whole.is_set ? mesh.whole.facet_types
+                               : bits_of(mesh.facet_type);
+    }
+
+
+
+    unsigned int
+    highest_degree(const PolytopicDoFs &dofs)
+    {
+      return dofs.whole.is_set
+               ? dofs.whole.max_degree
+               : *std::max_element(dofs.degree.begin(), dofs.degree.end());
+    }
+
+
+
+    template <int dim>
     HostRules<dim>::HostRules(const PolytopicMesh<dim> &mesh,
                               const PolytopicDoFs      &dofs,
                               const unsigned int        coefficient_order)
     {
       // The rules determine how points are grouped, so all processes need the
       // same rules.
-      bool has_subcell[5] = {}, has_facet[4] = {};
-      for (unsigned int type = 0; type < 5; ++type)
-        has_subcell[type] = (mesh.whole.subcell_types >> type) & 1u;
-      for (unsigned int type = 0; type < 4; ++type)
-        has_facet[type] = (mesh.whole.facet_types >> type) & 1u;
-      if (!mesh.whole.is_set)
-        {
-          for (const SubCellType type : mesh.subcell_type)
-            has_subcell[static_cast<unsigned int>(type)] = true;
-          for (const FacetType type : mesh.facet_type)
-            has_facet[static_cast<unsigned int>(type)] = true;
-        }
-      const unsigned int max_degree =
-        dofs.whole.is_set
-          ? dofs.whole.max_degree
-          : *std::max_element(dofs.degree.begin(), dofs.degree.end());
+      const unsigned int subcells   = subcell_types(mesh),
+                         facets     = facet_types(mesh),
+                         max_degree = highest_degree(dofs);
 
-      // Degree p in each variable corresponds to total degree dim p on a cell
-      // that is not aligned with the axes. Prismatic meshes have spaces of
-      // total degree, at least in all variables but the last one.
+      // Prismatic meshes have spaces of total degree, at least in all variables
+      // but the last one.
       const bool aligned =
         mesh.prismatic ||
         (mesh.whole.is_set
@@ -87,31 +117,17 @@ namespace Tessella
       };
       for (unsigned int p = 0; p <= max_degree; ++p)
         {
-          unsigned int order = std::max(2 * p + coefficient_order, 1u);
-          // The largest available order, less two for the increments below.
-          if (!aligned)
-            order = std::max(order,
-                             std::min(2 * dim * p + coefficient_order,
-                                      max_quadrature_order - 2));
-          // The Jacobian determinant of a multilinear map has degree dim - 1 in
-          // each variable, and the normal of a multilinear facet has degree
-          // dim - 2. For a product with an interval, the determinant has the
-          // degree of the spatial map.
-          const unsigned int map = mesh.prismatic ? dim - 2 : dim - 1;
-          if (has_subcell[0])
-            add(subcell_rules[0], simplex_rule(dim, order));
-          if (has_subcell[1])
-            add(subcell_rules[1], hypercube_rule(dim, order));
-          if (has_subcell[2])
-            add(subcell_rules[2], hypercube_rule(dim, order + map));
-          if (has_facet[0])
-            add(facet_rules[0], simplex_rule(dim - 1, order));
-          if (has_facet[1])
-            add(facet_rules[1], hypercube_rule(dim - 1, order + dim - 2));
-          if (has_subcell[4])
-            add(subcell_rules[4], prism_rule(dim, order));
-          if (has_facet[3])
-            add(facet_rules[3], prism_rule(dim - 1, order));
+          const unsigned int order =
+            quadrature_order(dim, p, coefficient_order, !aligned);
+          for (unsigned int type = 0; type < 5; ++type)
+            if (const auto t = static_cast<SubCellType>(type);
+                (subcells >> type & 1u) != 0 && t != SubCellType::tabulated)
+              add(subcell_rules[type],
+                  subcell_rule<dim>(t, order, mesh.prismatic));
+          for (unsigned int type = 0; type < 4; ++type)
+            if (const auto t = static_cast<FacetType>(type);
+                (facets >> type & 1u) != 0 && t != FacetType::tabulated)
+              add(facet_rules[type], facet_rule<dim>(t, order));
         }
     }
 
@@ -223,9 +239,11 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                            \
-  template bool has_total_degree_space<dim>(const PolytopicDoFs &); \
-  template class HostRules<dim>;                                    \
+#define INSTANTIATE(dim)                                                    \
+  template bool         has_total_degree_space<dim>(const PolytopicDoFs &); \
+  template unsigned int subcell_types(const PolytopicMesh<dim> &);          \
+  template unsigned int facet_types(const PolytopicMesh<dim> &);            \
+  template class HostRules<dim>;                                            \
   template class VolumePointBuffer<dim>
 
     INSTANTIATE(2);

@@ -2,6 +2,7 @@
 #ifndef tessella_source_backends_host_points_h
 #define tessella_source_backends_host_points_h
 
+#include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/portable/legendre.h>
@@ -59,6 +60,21 @@ namespace Tessella
 
 
 
+    /// Types of sub-cells that the mesh has on any process: bit t is set if
+    /// type t exists.
+    template <int dim>
+    unsigned int
+    subcell_types(const PolytopicMesh<dim> &mesh);
+
+    /// The same for facets.
+    template <int dim>
+    unsigned int
+    facet_types(const PolytopicMesh<dim> &mesh);
+
+    /// Largest degree of a polytope on any process.
+    unsigned int
+    highest_degree(const PolytopicDoFs &dofs);
+
     /// Whether all polytopes of a mesh in @p dim variables have total-degree
     /// spaces, not tensor-product spaces.
     template <int dim>
@@ -95,6 +111,31 @@ namespace Tessella
         return facet_rules[static_cast<unsigned int>(type)][degree]->view;
       }
 
+      /// Number of points of a sub-cell of a polytope of the given degree.
+      unsigned int
+      n_subcell_points(const PolytopicMesh<dim> &mesh,
+                       const unsigned int        s,
+                       const unsigned int        degree) const
+      {
+        const SubCellType type = mesh.subcell_type[s];
+        return type == SubCellType::tabulated
+                 ? mesh.subcell_point_offset[s + 1] -
+                     mesh.subcell_point_offset[s]
+                 : subcell(type, degree).n_points;
+      }
+
+      /// Number of points of a facet of an interface of the given degree.
+      unsigned int
+      n_facet_points(const PolytopicMesh<dim> &mesh,
+                     const unsigned int        f,
+                     const unsigned int        degree) const
+      {
+        const FacetType type = mesh.facet_type[f];
+        return type == FacetType::tabulated
+                 ? mesh.facet_point_offset[f + 1] - mesh.facet_point_offset[f]
+                 : facet(type, degree).n_points;
+      }
+
       /// Largest number of points of a rule, padded.
       unsigned int max_points = HostKernels::padding;
 
@@ -102,6 +143,38 @@ namespace Tessella
       std::vector<std::unique_ptr<PaddedRule>> subcell_rules[5];
       std::vector<std::unique_ptr<PaddedRule>> facet_rules[4];
     };
+
+
+
+    /// A form on a mesh, and what the host evaluates it with. All objects must
+    /// outlive this one.
+    template <int dim>
+    struct HostProblem
+    {
+      const PolytopicMesh<dim>        &mesh;
+      const PolytopicDoFs             &dofs;
+      const Form<dim>                 &form;
+      const HostRules<dim>            &rules;
+      const HostKernels::Kernels<dim> &kernels;
+    };
+
+
+
+    /// The first vertex of a mesh with sub-cells, as the point at which
+    /// constant coefficients are evaluated.
+    template <int dim>
+    PointBatch<dim>
+    first_vertex(const PolytopicMesh<dim> &mesh)
+    {
+      static const unsigned int subcell = 0;
+      PointBatch<dim>           batch;
+      batch.n_points = 1;
+      for (unsigned int d = 0; d < dim; ++d)
+        batch.x[d] = &mesh.subcell_vertices[d];
+      batch.subcell  = &subcell;
+      batch.material = mesh.subcell_material.data();
+      return batch;
+    }
 
 
 
@@ -130,6 +203,18 @@ namespace Tessella
            const unsigned int               polytope,
            unsigned int                    &subcell,
            unsigned int                    &point);
+
+      /// The points without padding, for the evaluation of a form.
+      PointBatch<dim>
+      batch() const
+      {
+        PointBatch<dim> result;
+        result.n_points = n_points;
+        std::copy(x, x + dim, result.x);
+        result.subcell  = subcells.data();
+        result.material = materials.data();
+        return result;
+      }
 
       const unsigned int        capacity;
       double                   *x[dim], *w;

@@ -48,14 +48,14 @@ namespace Tessella
       // neighbours. Parts with several polytopes need less than the sum.
       template <int dim>
       std::size_t
-      bytes_of_part(const PolytopicMesh<dim> &mesh,
-                    const BlockSparsity      &sparsity,
-                    const Device::RuleTables &rules,
-                    const bool                evaluation,
-                    const unsigned int        k)
+      bytes_of_part(const typename MeshPartLoop<dim>::Data &data,
+                    const bool                              evaluation,
+                    const unsigned int                      k)
       {
-        const std::size_t n_blocks =
-          sparsity.block_offset[k + 1] - sparsity.block_offset[k];
+        const PolytopicMesh<dim> &mesh  = data.mesh;
+        const Device::RuleTables &rules = data.tables;
+        const std::size_t         n_blocks =
+          data.sparsity.block_offset[k + 1] - data.sparsity.block_offset[k];
         std::size_t bytes =
           n_blocks * (box_bytes * dim + polytope_bytes + block_bytes);
         for (unsigned int s = mesh.subcell_offset[k];
@@ -98,36 +98,36 @@ namespace Tessella
       // Bytes of the tables, the values and the right-hand side of a block row.
       template <int dim>
       std::size_t
-      bytes_of_row(const PolytopicMesh<dim>    &mesh,
-                   const PolytopicDoFs         &dofs,
-                   const BlockSparsity         &sparsity,
-                   const Device::RuleTables    &rules,
-                   const Device::FormData<dim> &data,
-                   const std::size_t            values_size,
-                   const std::size_t            rhs_size,
-                   const unsigned int           k)
+      bytes_of_row(const typename MeshPartLoop<dim>::Data &data,
+                   const Device::FormData<dim>            &form,
+                   const std::size_t                       values_size,
+                   const std::size_t                       rhs_size,
+                   const unsigned int                      k)
       {
-        std::size_t bytes =
-          values_size *
-            (sparsity.value_offset[k + 1] - sparsity.value_offset[k]) +
+        const PolytopicMesh<dim> &mesh   = data.mesh;
+        const PolytopicDoFs      &dofs   = data.dofs;
+        const Device::RuleTables &rules  = data.tables;
+        const auto               &offset = data.sparsity.value_offset;
+        std::size_t               bytes =
+          values_size * (offset[k + 1] - offset[k]) +
           rhs_size * (dofs.dof_offset[k + 1] - dofs.dof_offset[k]) + gap_bytes;
         for (unsigned int s = mesh.subcell_offset[k];
-             data.volume_layout.n > 0 && s < mesh.subcell_offset[k + 1];
+             form.volume_layout.n > 0 && s < mesh.subcell_offset[k + 1];
              ++s)
-          bytes += sizeof(double) * data.volume_layout.n *
+          bytes += sizeof(double) * form.volume_layout.n *
                    n_subcell_points(mesh, rules, s, dofs.degree[k]);
         for (unsigned int e = mesh.polytope_interface_offset[k];
-             data.facet_layout.n > 0 &&
+             form.facet_layout.n > 0 &&
              e < mesh.polytope_interface_offset[k + 1];
              ++e)
           {
             const unsigned int code = mesh.polytope_interface[e], i = code / 2;
-            if (data.constant_facets && mesh.neighbor(code) != invalid_index)
+            if (form.constant_facets && mesh.neighbor(code) != invalid_index)
               continue;
             for (unsigned int f = mesh.facet_offset[i];
                  f < mesh.facet_offset[i + 1];
                  ++f)
-              bytes += sizeof(double) * data.facet_layout.n *
+              bytes += sizeof(double) * form.facet_layout.n *
                        n_facet_points(mesh,
                                       rules,
                                       f,
@@ -154,16 +154,9 @@ namespace Tessella
       for_polytopes(n, [&](const unsigned int begin, const unsigned int end) {
         for (unsigned int k = begin; k < end; ++k)
           {
-            part_bytes[k] = bytes_of_part(
-              data.mesh, data.sparsity, data.tables, evaluation, k);
-            row_bytes[k] = bytes_of_row(data.mesh,
-                                        data.dofs,
-                                        data.sparsity,
-                                        data.tables,
-                                        form,
-                                        values_size,
-                                        rhs_size,
-                                        k);
+            part_bytes[k] = bytes_of_part<dim>(data, evaluation, k);
+            row_bytes[k] =
+              bytes_of_row<dim>(data, form, values_size, rhs_size, k);
           }
       });
       // Half of the limit, or less if a block row needs more than the other

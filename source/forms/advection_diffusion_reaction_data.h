@@ -56,10 +56,6 @@ namespace Tessella
              reaction.function == nullptr;
     }
 
-    // a: one array (isotropic) or dim*dim (tensor)
-    void
-    evaluate_diffusion(const PointBatch<dim> &points, double *const *a) const;
-
     const BoundaryCondition<dim> &
     condition(const dealii::types::boundary_id id) const
     {

@@ -157,27 +157,28 @@ namespace Tessella
 
 
 
-  // a: one array (isotropic) or dim*dim (tensor)
   template <int dim>
   void
-  AdvectionDiffusionReaction<dim>::Implementation::evaluate_diffusion(
+  AdvectionDiffusionReaction<dim>::evaluate_diffusion(
     const PointBatch<dim> &points, double *const *a) const
   {
-    const double *const *x = points.x;
-    const unsigned int   n = points.n_points;
-    if (diffusion_type == DiffusionType::isotropic)
+    const double *const *x               = points.x;
+    const unsigned int   n               = points.n_points;
+    const DiffusionType  type            = data->diffusion_type;
+    const auto          &scalar          = data->scalar_diffusion;
+    const auto          &tensor_function = data->tensor_function;
+    if (type == DiffusionType::isotropic)
       {
-        scalar_diffusion.evaluate(points, a[0]);
+        scalar.evaluate(points, a[0]);
         if (smallest(a[0], n) < 0.)
           for (unsigned int q = 0; q < n; ++q)
-            AssertThrow(
-              a[0][q] >= 0.,
-              ExcNegativeDiffusion(
-                to_string<dim>(x, q),
-                a[0][q],
-                origin(scalar_diffusion.function.get(), 0, "its value")));
+            AssertThrow(a[0][q] >= 0.,
+                        ExcNegativeDiffusion(
+                          to_string<dim>(x, q),
+                          a[0][q],
+                          origin(scalar.function.get(), 0, "its value")));
       }
-    else if (diffusion_type == DiffusionType::tensor)
+    else if (type == DiffusionType::tensor)
       {
         double smallest_diagonal = 0.;
         if (tensor_function != nullptr)
@@ -193,12 +194,12 @@ namespace Tessella
             for (unsigned int e = 0; e < dim; ++e)
               std::fill(a[d * dim + e],
                         a[d * dim + e] + n,
-                        constant_tensor[d][e]);
-        if (scalar_diffusion.cellwise != nullptr)
+                        data->constant_tensor[d][e]);
+        if (scalar.cellwise != nullptr)
           {
             static thread_local std::vector<double> factor;
             factor.resize(n);
-            scalar_diffusion.evaluate(points, factor.data());
+            scalar.evaluate(points, factor.data());
             for (unsigned int d = 0; d < dim * dim; ++d)
               for (unsigned int q = 0; q < n; ++q)
                 a[d][q] *= factor[q];
@@ -260,22 +261,12 @@ namespace Tessella
 
   template <int dim>
   void
-  AdvectionDiffusionReaction<dim>::evaluate_diffusion(
-    const PointBatch<dim> &points, double *const *a) const
-  {
-    data->evaluate_diffusion(points, a);
-  }
-
-
-
-  template <int dim>
-  void
   AdvectionDiffusionReaction<dim>::evaluate_volume(
     const PointBatch<dim> &points, VolumeBlocks<dim> &blocks) const
   {
     const SharedPoints<dim> shared;
     if (blocks.a[0] != nullptr)
-      data->evaluate_diffusion(points, blocks.a);
+      AdvectionDiffusionReaction::evaluate_diffusion(points, blocks.a);
     if (blocks.b[0] != nullptr)
       data->advection.evaluate(points.x, points.n_points, blocks.b);
     if (blocks.c != nullptr)
@@ -344,7 +335,7 @@ namespace Tessella
                   here.subcell  = points.neighbor_subcell;
                   here.material = points.neighbor_material;
                 }
-              data->evaluate_diffusion(here, scratch.a);
+              AdvectionDiffusionReaction::evaluate_diffusion(here, scratch.a);
               scratch.compute_conormal(data->diffusion_type, points.normal);
             }
           for (unsigned int view = 0; view < n_views; ++view)
@@ -418,7 +409,7 @@ namespace Tessella
 
     if (diffusion)
       {
-        data->evaluate_diffusion(points, scratch.a);
+        AdvectionDiffusionReaction::evaluate_diffusion(points, scratch.a);
         scratch.compute_conormal(data->diffusion_type, points.normal);
       }
     const bool advection = data->advection.present();

@@ -110,7 +110,11 @@ namespace Tessella
     public:
       CompiledFunctor(const RunTimeFunctor<dim>             &functor,
                       const std::shared_ptr<const Compiled> &compiled)
-        : functor(functor)
+        : DeviceCoefficients<dim>(functor.time,
+                                  functor.theta,
+                                  functor.fields,
+                                  functor.cell_values)
+        , error_handler(functor.throw_error)
         , compiled(compiled)
       {}
 
@@ -135,9 +139,8 @@ namespace Tessella
              void                                        *stream) const override
       {
         using internal::Device::CoefficientKernel;
-        internal::Device::TabulationTask<dim> task = given;
-        task.t                                     = functor.time;
-        task.theta                                 = functor.theta;
+        internal::Device::TabulationTask<dim> task =
+          this->with_parameters(given);
         return compiled->module->launch(
           kernel == CoefficientKernel::volume    ? "volume"
           : kernel == CoefficientKernel::facets  ? "facets"
@@ -152,29 +155,17 @@ namespace Tessella
           stream);
       }
 
-      const std::vector<DiscreteField<dim>> &
-      fields() const override
-      {
-        return functor.fields;
-      }
-
-      const std::vector<std::shared_ptr<const std::vector<double>>> &
-      cell_values() const override
-      {
-        return functor.cell_values;
-      }
-
       [[noreturn]] void
       throw_error(const CoefficientError &error) const override
       {
-        if (functor.throw_error)
-          functor.throw_error(error);
+        if (error_handler)
+          error_handler(error);
         internal::throw_coefficient_error(error, dim);
       }
 
     private:
-      const RunTimeFunctor<dim>             functor;
-      const std::shared_ptr<const Compiled> compiled;
+      const std::function<void(const CoefficientError &)> error_handler;
+      const std::shared_ptr<const Compiled>               compiled;
     };
   } // namespace
 

@@ -21,10 +21,14 @@ namespace Tessella
   {
     /// Rule that integrates polynomials of degree @p order exactly on a
     /// sub-cell that is not tabulated. The Jacobian determinant of a
-    /// multilinear hypercube has degree dim - 1 in every variable.
+    /// multilinear hypercube has degree dim - 1 in every variable; that of a
+    /// product with an interval, on @p prismatic meshes, has the degree of the
+    /// spatial map.
     template <int dim>
     const ReferenceRule &
-    subcell_rule(const SubCellType type, const unsigned int order)
+    subcell_rule(const SubCellType  type,
+                 const unsigned int order,
+                 const bool         prismatic = false)
     {
       switch (type)
         {
@@ -32,18 +36,28 @@ namespace Tessella
             return simplex_rule(dim, order);
           case SubCellType::parallelepiped:
             return hypercube_rule(dim, order);
+          case SubCellType::prism:
+            return prism_rule(dim, order);
           default:
-            return hypercube_rule(dim, order + dim - 1);
+            return hypercube_rule(dim, order + (prismatic ? dim - 2 : dim - 1));
         }
     }
 
-    /// The rule of a facet that is not tabulated.
+    /// The rule of a facet that is not tabulated. The normal of a multilinear
+    /// facet has degree dim - 2 in every variable.
     template <int dim>
     const ReferenceRule &
     facet_rule(const FacetType type, const unsigned int order)
     {
-      return type == FacetType::simplex ? simplex_rule(dim - 1, order)
-                                        : hypercube_rule(dim - 1, order + 1);
+      switch (type)
+        {
+          case FacetType::simplex:
+            return simplex_rule(dim - 1, order);
+          case FacetType::prism:
+            return prism_rule(dim - 1, order);
+          default:
+            return hypercube_rule(dim - 1, order + dim - 2);
+        }
     }
 
 

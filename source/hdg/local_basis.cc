@@ -5,7 +5,6 @@
 #include <deal.II/base/exceptions.h>
 
 #include <tessella/portable/legendre.h>
-#include <tessella/quadrature/reference_quadrature.h>
 
 #include <algorithm>
 #include <cmath>
@@ -29,20 +28,6 @@ namespace Tessella
         dim * Legendre::n_functions(dim, degree, tensor_product));
       Legendre::exponents(dim, degree, tensor_product, exponents.data());
       return exponents;
-    }
-
-
-
-    unsigned int
-    local_quadrature_order(const int          dim,
-                           const unsigned int degree,
-                           const bool         tensor_product,
-                           const unsigned int coefficient_order)
-    {
-      return std::max(1u,
-                      std::min(2 * degree * (tensor_product ? dim : 1) +
-                                 coefficient_order,
-                               max_quadrature_order - 2));
     }
 
 
@@ -178,16 +163,10 @@ namespace Tessella
                             m_padded,
                             weighted.data(),
                             m_padded);
-        kernels.product(n,
-                        n,
+        kernels.product({n, weighted.data(), m_padded, 0},
+                        {n, basis.data(), stride, 0},
                         1,
                         m_padded,
-                        weighted.data(),
-                        m_padded,
-                        0,
-                        basis.data(),
-                        stride,
-                        0,
                         mass.data(),
                         n_padded,
                         true,
@@ -256,16 +235,10 @@ namespace Tessella
         std::copy_n(rows + std::size_t(i) * stride,
                     n,
                     scratch.begin() + std::size_t(i) * n_padded);
-      kernels.product(n_rows,
-                      n,
+      kernels.product({n_rows, scratch.data(), n_padded, 0},
+                      {n, transposed.data(), n_padded, 0},
                       1,
                       n_padded,
-                      scratch.data(),
-                      n_padded,
-                      0,
-                      transposed.data(),
-                      n_padded,
-                      0,
                       rows,
                       stride,
                       false,

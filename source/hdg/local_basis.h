@@ -4,8 +4,10 @@
 
 #include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
+#include <tessella/quadrature/quadrature_order.h>
 #include <tessella/values/polytope_quadrature.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -22,13 +24,18 @@ namespace Tessella
                        const unsigned int degree,
                        const bool         tensor_product);
 
-    /// Order of quadrature for squares of polynomials of a degree, times a
-    /// coefficient that counts as a polynomial of degree @p coefficient_order.
-    unsigned int
+    /// quadrature_order(), limited to orders for which there are rules on all
+    /// cells.
+    inline unsigned int
     local_quadrature_order(const int          dim,
                            const unsigned int degree,
                            const bool         tensor_product,
-                           const unsigned int coefficient_order);
+                           const unsigned int coefficient_order)
+    {
+      return std::min(
+        quadrature_order(dim, degree, coefficient_order, tensor_product),
+        max_quadrature_order - 2);
+    }
 
     /**
      * A basis of a polytope's space that is safe to solve local problems in.

@@ -85,16 +85,10 @@ namespace Tessella
     {
       if (left.n == 0 || right.n == 0)
         return;
-      problem.kernels.product(left.n,
-                              right.n,
+      problem.kernels.product({left.n, left.data, left.stride, 0},
+                              {right.n, right.data, right.stride, 0},
                               1,
                               n,
-                              left.data,
-                              left.stride,
-                              0,
-                              right.data,
-                              right.stride,
-                              0,
                               C,
                               ldc,
                               accumulate,

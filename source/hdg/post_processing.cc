@@ -225,15 +225,9 @@ namespace Tessella
                       points.w[p] * phi[(1 + d) * m + p];
                   }
             }
-          kernels.product(n,
-                          n,
+          kernels.product({n, rows.data(), dim * m, m},
+                          {n, basis.data() + m, stride, m},
                           dim,
-                          m,
-                          rows.data(),
-                          dim * m,
-                          m,
-                          basis.data() + m,
-                          stride,
                           m,
                           A.data(),
                           n_padded,

@@ -4,6 +4,7 @@
 #include <tessella/base/exceptions.h>
 #include <tessella/grid/penalty.h>
 #include <tessella/numerics/error_estimator.h>
+#include <tessella/quadrature/quadrature_order.h>
 
 #include <cmath>
 #include <string>
@@ -142,8 +143,10 @@ namespace Tessella
                 const unsigned int begin,
                 const unsigned int end)
         {
-          const unsigned int order =
-            std::max(2 * problem.dofs.degree[k] + problem.extra_order, 1U);
+          const unsigned int order = quadrature_order(dim,
+                                                      problem.dofs.degree[k],
+                                                      problem.extra_order,
+                                                      false);
           for (int d = 0; d < dim; ++d)
             derivatives.compute(problem.mesh, problem.dofs, k, u, d, du[d]);
           double sum = 0.;
@@ -372,9 +375,10 @@ namespace Tessella
         {
           const unsigned int p =
             interface_degree(problem.mesh, problem.dofs, i);
-          degree                   = std::max(p, 1U);
-          const unsigned int order = std::max(2 * p + problem.extra_order, 1U);
-          double             sum   = 0.;
+          degree = std::max(p, 1U);
+          const unsigned int order =
+            quadrature_order(dim, p, problem.extra_order, false);
+          double sum = 0.;
           for (unsigned int f = problem.mesh.facet_offset[i];
                f < problem.mesh.facet_offset[i + 1];)
             {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <tessella/base/exceptions.h>
 #include <tessella/numerics/vector_tools.h>
+#include <tessella/quadrature/quadrature_order.h>
 
 #include <cmath>
 #include <string>
@@ -132,7 +133,7 @@ namespace Tessella
             {
               const unsigned int k = items[item].polytope;
               const unsigned int order =
-                std::max(2 * dofs.degree[k] + extra_order, 1U);
+                quadrature_order(dim, dofs.degree[k], extra_order, false);
               double sum = 0.;
               batch.for_subcells(
                 mesh, items[item].begin, items[item].end, order, [&]() {

@@ -132,17 +132,18 @@ namespace Tessella
     mass.resize(sparsity.value_offset[n]);
     internal::AssemblyTarget<double> target;
     target.host_values = mass.data();
-    internal::assemble_on_host(spatial,
-                               spatial_dofs,
-                               sparsity,
-                               MassForm<dim>(1.),
-                               std::vector<double>(spatial.n_facets(), 0.),
-                               internal::HostRules<dim>(spatial,
-                                                        spatial_dofs,
-                                                        0),
-                               PolynomialSpaceType::total_degree,
-                               InstructionSet::automatic,
-                               target);
+    const MassForm<dim>            form(1.);
+    const internal::HostRules<dim> rules(spatial, spatial_dofs, 0);
+    internal::assemble_on_host<dim>({spatial,
+                                     spatial_dofs,
+                                     form,
+                                     rules,
+                                     internal::select_kernels<dim>(
+                                       InstructionSet::automatic)},
+                                    sparsity,
+                                    std::vector<double>(spatial.n_facets(), 0.),
+                                    PolynomialSpaceType::total_degree,
+                                    target);
     mass_offset   = std::move(sparsity.value_offset);
     mass_revision = revision;
   }

@@ -42,7 +42,9 @@ namespace Tessella
 
     // This call is not part of reinit(), which several threads may call for
     // their own objects.
-    handler.tabulate(extra_order + (tensor ? 2 * (dim - 1) * degree : 0));
+    handler.tabulate(
+      internal::integrand_degree(dim, degree, extra_order, tensor) -
+      2 * degree);
   }
 
 

@@ -69,14 +69,10 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
                                  1 << 30),
                 ExcInternalError());
   std::vector<double> sigma;
-  Internal::compute_penalty(mesh,
-                            dofs,
-                            form,
-                            10.,
-                            rules,
-                            Tessella::InstructionSet::automatic,
-                            sigma,
-                            keep ? &diffusion : nullptr);
+  Internal::compute_penalty<dim>({mesh, dofs, form, rules, kernels},
+                                 10.,
+                                 sigma,
+                                 keep ? &diffusion : nullptr);
 
   const std::uint64_t n_volume = positions.subcell.back(),
                       n_facets = positions.entry.back();

@@ -172,6 +172,21 @@ namespace Tessella
   class DeviceCoefficients
   {
   public:
+    /// Arguments: PointData::t, the variant of the interior penalty (see
+    /// AdvectionDiffusionReaction), the discrete fields that PointData
+    /// contains, and the arrays with a value for each sub-cell of the whole
+    /// mesh that it contains.
+    DeviceCoefficients(
+      const double                           time,
+      const double                           theta,
+      const std::vector<DiscreteField<dim>> &fields,
+      const std::vector<std::shared_ptr<const std::vector<double>>>
+        &cell_values)
+      : time(time)
+      , theta(theta)
+      , present_fields(fields)
+      , present_cell_values(cell_values)
+    {}
     virtual ~DeviceCoefficients() = default;
 
     /// Description in words, for reports.
@@ -187,17 +202,15 @@ namespace Tessella
            const unsigned int                           n_blocks_y,
            void                                        *stream) const = 0;
 
-    /// Discrete fields that PointData contains.
-    virtual const std::vector<DiscreteField<dim>> &
-    fields() const = 0;
-
-    /// Arrays with a value for each sub-cell of the whole mesh, which PointData
-    /// contains.
-    virtual const std::vector<std::shared_ptr<const std::vector<double>>> &
+    const std::vector<DiscreteField<dim>> &
+    fields() const
+    {
+      return present_fields;
+    }
+    const std::vector<std::shared_ptr<const std::vector<double>>> &
     cell_values() const
     {
-      static const std::vector<std::shared_ptr<const std::vector<double>>> none;
-      return none;
+      return present_cell_values;
     }
 
     /// Throws the same exception as the host.
@@ -206,6 +219,22 @@ namespace Tessella
     {
       internal::throw_coefficient_error(error, dim);
     }
+
+  protected:
+    /// The task of a kernel with the time and theta of these coefficients.
+    internal::Device::TabulationTask<dim>
+    with_parameters(internal::Device::TabulationTask<dim> task) const
+    {
+      task.t     = time;
+      task.theta = theta;
+      return task;
+    }
+
+  private:
+    const double                          time, theta;
+    const std::vector<DiscreteField<dim>> present_fields;
+    const std::vector<std::shared_ptr<const std::vector<double>>>
+      present_cell_values;
   };
 #endif
 } // namespace Tessella

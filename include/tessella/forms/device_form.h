@@ -32,36 +32,22 @@ namespace Tessella
 #endif
   {
 #ifdef __CUDACC__
-    namespace FunctorKernels
+    /// The kernel of a functor for one of its tasks.
+    template <internal::Device::CoefficientKernel kernel, int dim, typename F>
+    __global__ void
+    evaluate_functor(const internal::Device::TabulationTask<dim> task,
+                     const F                                     f)
     {
-      template <int dim, typename F>
-      __global__ void
-      volume(const internal::Device::TabulationTask<dim> task, const F f)
-      {
+      using internal::Device::CoefficientKernel;
+      if constexpr (kernel == CoefficientKernel::volume)
         internal::Device::tabulate_volume<dim>(task, f);
-      }
-
-      template <int dim, typename F>
-      __global__ void
-      facets(const internal::Device::TabulationTask<dim> task, const F f)
-      {
+      else if constexpr (kernel == CoefficientKernel::facets)
         internal::Device::tabulate_facets<dim>(task, f);
-      }
-
-      template <int dim, typename F>
-      __global__ void
-      penalty(const internal::Device::TabulationTask<dim> task, const F f)
-      {
+      else if constexpr (kernel == CoefficientKernel::penalty)
         internal::Device::largest_diffusion<dim>(task, f);
-      }
-
-      template <int dim, typename F>
-      __global__ void
-      traces(const internal::Device::TabulationTask<dim> task, const F f)
-      {
+      else
         internal::Device::tabulate_traces<dim>(task, f);
-      }
-    } // namespace FunctorKernels
+    }
 
 
 
@@ -77,11 +63,8 @@ namespace Tessella
         const std::vector<DiscreteField<dim>> &fields,
         const std::vector<std::shared_ptr<const std::vector<double>>>
           &cell_values)
-        : f(f)
-        , time(time)
-        , theta(theta)
-        , present_fields(fields)
-        , present_cell_values(cell_values)
+        : DeviceCoefficients<dim>(time, theta, fields, cell_values)
+        , f(f)
       {}
 
       std::string
@@ -98,25 +81,27 @@ namespace Tessella
              void                                        *stream) const override
       {
         using internal::Device::CoefficientKernel;
-        internal::Device::TabulationTask<dim> task = given;
-        task.t                                     = time;
-        task.theta                                 = theta;
+        using Coefficients = internal::PointwiseCoefficients<dim, F>;
+        const internal::Device::TabulationTask<dim> task =
+          this->with_parameters(given);
         const dim3         grid(n_blocks_x, n_blocks_y);
         const cudaStream_t s = static_cast<cudaStream_t>(stream);
         constexpr int      n = internal::Device::tabulation_threads;
         if (kernel == CoefficientKernel::volume)
-          FunctorKernels::volume<dim><<<grid, n, 0, s>>>(task, f);
+          evaluate_functor<CoefficientKernel::volume, dim>
+            <<<grid, n, 0, s>>>(task, f);
         else if (kernel == CoefficientKernel::facets)
-          FunctorKernels::facets<dim><<<grid, n, 0, s>>>(task, f);
+          evaluate_functor<CoefficientKernel::facets, dim>
+            <<<grid, n, 0, s>>>(task, f);
         else if (kernel == CoefficientKernel::penalty)
           {
-            if constexpr (internal::PointwiseCoefficients<dim,
-                                                          F>::has_diffusion)
-              FunctorKernels::penalty<dim><<<grid, 32, 0, s>>>(task, f);
+            if constexpr (Coefficients::has_diffusion)
+              evaluate_functor<CoefficientKernel::penalty, dim>
+                <<<grid, 32, 0, s>>>(task, f);
           }
-        else if constexpr (!internal::PointwiseCoefficients<dim,
-                                                            F>::has_facet_terms)
-          FunctorKernels::traces<dim><<<grid, n, 0, s>>>(task, f);
+        else if constexpr (!Coefficients::has_facet_terms)
+          evaluate_functor<CoefficientKernel::traces, dim>
+            <<<grid, n, 0, s>>>(task, f);
         const cudaError_t error = cudaGetLastError();
         if (error == cudaSuccess)
           return "";
@@ -128,24 +113,8 @@ namespace Tessella
                   : ".");
       }
 
-      const std::vector<DiscreteField<dim>> &
-      fields() const override
-      {
-        return present_fields;
-      }
-
-      const std::vector<std::shared_ptr<const std::vector<double>>> &
-      cell_values() const override
-      {
-        return present_cell_values;
-      }
-
     private:
-      const F                               f;
-      const double                          time, theta;
-      const std::vector<DiscreteField<dim>> present_fields;
-      const std::vector<std::shared_ptr<const std::vector<double>>>
-        present_cell_values;
+      const F f;
     };
 #endif
 
@@ -375,32 +344,29 @@ namespace Tessella
       evaluate_diffusion(const PointBatch<dim> &points,
                          double *const         *a) const override
       {
-        CoefficientError error;
         for_points(points,
                    points.x,
                    points.subcell,
                    points.material,
                    0,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, auto &error) {
                      double entries[Coefficients::n_entries];
                      Coefficients::penalty_diffusion(f, p, entries, error);
                      for (int d = 0; d < Coefficients::n_entries; ++d)
                        a[d][q] = entries[d];
                    });
-        check(error);
       }
 
       void
       evaluate_volume(const PointBatch<dim> &points,
                       VolumeBlocks<dim>     &blocks) const override
       {
-        CoefficientError error;
         for_points(points,
                    points.x,
                    points.subcell,
                    points.material,
                    0,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, auto &error) {
                      if (blocks.a[0] != nullptr)
                        {
                          double a[Coefficients::n_entries];
@@ -427,7 +393,6 @@ namespace Tessella
                      if (blocks.f != nullptr)
                        blocks.f[q] = Coefficients::source(f, p, error);
                    });
-        check(error);
       }
 
       void
@@ -436,39 +401,19 @@ namespace Tessella
       {
         const unsigned int           n        = points.n_points;
         std::vector<PointData<dim>> &neighbor = scratch(n);
-        CoefficientError             error;
         for_points(points,
                    1,
                    invalid_index,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, const auto &) {
                      neighbor[q] = p;
                    });
         for_points(points,
                    0,
                    invalid_index,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, auto &error) {
                      InteriorFacetTerms<dim> terms;
-                     const double            sigma = points.sigma[q];
-                     if constexpr (Coefficients::has_facet_terms)
-                       Coefficients::own_interior_terms(
-                         f, p, neighbor[q], sigma, terms, error);
-                     else
-                       {
-                         Coefficients::interior_facet(f,
-                                                      p,
-                                                      neighbor[q],
-                                                      sigma,
-                                                      terms.c[0],
-                                                      terms.b[0],
-                                                      terms.b[1],
-                                                      error);
-                         terms.c[1] = -terms.c[0];
-                         for (int d = 0; d < dim; ++d)
-                           {
-                             terms.beta[0][d] = theta * terms.b[0][d];
-                             terms.beta[1][d] = -terms.beta[0][d];
-                           }
-                       }
+                     Coefficients::interior_facet(
+                       f, p, neighbor[q], points.sigma[q], theta, terms, error);
                      for (int side = 0; side < 2; ++side)
                        {
                          if (blocks.c[side] != nullptr)
@@ -482,37 +427,19 @@ namespace Tessella
                            }
                        }
                    });
-        check(error);
       }
 
       void
       evaluate_boundary_facets(const FacetPointBatch<dim> &points,
                                FacetBlocks<dim> &blocks) const override
       {
-        CoefficientError error;
         for_points(points,
                    0,
                    points.boundary_id,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, auto &error) {
                      BoundaryFacetTerms<dim> terms;
-                     const double            sigma = points.sigma[q];
-                     if constexpr (Coefficients::has_facet_terms)
-                       Coefficients::own_boundary_terms(
-                         f, p, sigma, terms, error);
-                     else
-                       {
-                         Coefficients::boundary_facet(f,
-                                                      p,
-                                                      sigma,
-                                                      theta,
-                                                      terms.c,
-                                                      terms.r,
-                                                      terms.b,
-                                                      terms.s,
-                                                      error);
-                         for (int d = 0; d < dim; ++d)
-                           terms.beta[d] = theta * terms.b[d];
-                       }
+                     Coefficients::boundary_facet(
+                       f, p, points.sigma[q], theta, terms, error);
                      blocks.c[0][q] = terms.c;
                      if (blocks.r != nullptr)
                        blocks.r[q] = terms.r;
@@ -526,7 +453,6 @@ namespace Tessella
                            blocks.s[d][q] = terms.s[d];
                        }
                    });
-        check(error);
       }
 
       bool
@@ -547,27 +473,18 @@ namespace Tessella
                              double                     *alpha) const override
       {
         const BoundaryType type = boundary_type(points.boundary_id);
-        CoefficientError   error;
         for_points(points,
                    0,
                    points.boundary_id,
-                   [&](const unsigned int q, const PointData<dim> &p) {
+                   [&](const unsigned int q, const auto &p, auto &error) {
                      g[q]     = Coefficients::boundary_value(f, type, p, error);
                      alpha[q] = type == BoundaryType::robin
                                   ? Coefficients::robin_coefficient(f, p, error)
                                   : 0.;
                    });
-        check(error);
       }
 
     private:
-      static void
-      check(const CoefficientError &error)
-      {
-        if (error.kind != CoefficientError::none)
-          internal::throw_coefficient_error(error, dim);
-      }
-
       static std::vector<PointData<dim>> &
       scratch(const unsigned int n)
       {
@@ -577,8 +494,8 @@ namespace Tessella
         return data;
       }
 
-      // Calls function(q, data) for all points, with the coordinates and cells
-      // of one side, without normals.
+      // Calls function(q, data, error) for all points, with the coordinates and
+      // cells of one side, without normals. Throws the first error afterwards.
       template <typename Function>
       void
       for_points(const PointBatch<dim> &points,
@@ -601,10 +518,11 @@ namespace Tessella
                 gradients[d] = begin + (d + 1) * n;
               fields[i].evaluate(n, subcell, x, begin, gradients);
             }
-        PointData<dim> p = {};
-        p.t              = time;
-        p.side           = side;
-        p.boundary_id    = invalid_index;
+        CoefficientError error;
+        PointData<dim>   p = {};
+        p.t                = time;
+        p.side             = side;
+        p.boundary_id      = invalid_index;
         for (unsigned int q = 0; q < n; ++q)
           {
             for (int d = 0; d < dim; ++d)
@@ -626,8 +544,10 @@ namespace Tessella
                 for (int d = 0; d < dim; ++d)
                   p.gradient[i][d] = begin[(d + 1) * n + q];
               }
-            function(q, p);
+            function(q, p, error);
           }
+        if (error.kind != CoefficientError::none)
+          internal::throw_coefficient_error(error, dim);
       }
 
       // The same for the points of a facet, with normals.
@@ -643,11 +563,11 @@ namespace Tessella
                    side == 0 ? points.subcell : points.neighbor_subcell,
                    side == 0 ? points.material : points.neighbor_material,
                    side,
-                   [&](const unsigned int q, PointData<dim> &p) {
+                   [&](const unsigned int q, auto &p, auto &error) {
                      for (int d = 0; d < dim; ++d)
                        p.normal[d] = points.normal[d][q];
                      p.boundary_id = boundary_id;
-                     function(q, p);
+                     function(q, p, error);
                    });
       }
 

@@ -49,59 +49,41 @@ namespace Tessella
     double cell_value[max_cell_values];
   };
 
+  namespace internal
+  {
+    /// An array with access to its entries, for host and device.
+    template <typename T, int n>
+    struct PointArray
+    {
+      T entry[n];
+
+      TESSELLA_HOST_DEVICE T &
+      operator[](const int i)
+      {
+        return entry[i];
+      }
+      TESSELLA_HOST_DEVICE const T &
+      operator[](const int i) const
+      {
+        return entry[i];
+      }
+    };
+  } // namespace internal
+
   /// Vector as a coefficient: advection.
   template <int dim>
-  struct PointVector
-  {
-    double entry[dim];
-
-    TESSELLA_HOST_DEVICE double &
-    operator[](const int i)
-    {
-      return entry[i];
-    }
-    TESSELLA_HOST_DEVICE double
-    operator[](const int i) const
-    {
-      return entry[i];
-    }
-  };
+  struct PointVector : public internal::PointArray<double, dim>
+  {};
 
   /// Full tensor as a coefficient: diffusion, a[i][j] in row i.
   template <int dim>
-  struct PointTensor
-  {
-    double entry[dim][dim];
-
-    TESSELLA_HOST_DEVICE double *
-    operator[](const int i)
-    {
-      return entry[i];
-    }
-    TESSELLA_HOST_DEVICE const double *
-    operator[](const int i) const
-    {
-      return entry[i];
-    }
-  };
+  struct PointTensor : public internal::PointArray<double[dim], dim>
+  {};
 
   /// Diagonal tensor as a coefficient: diffusion.
   template <int dim>
-  struct DiagonalPointTensor
-  {
-    double entry[dim];
-
-    TESSELLA_HOST_DEVICE double &
-    operator[](const int i)
-    {
-      return entry[i];
-    }
-    TESSELLA_HOST_DEVICE double
-    operator[](const int i) const
-    {
-      return entry[i];
-    }
-  };
+  struct DiagonalPointTensor : public internal::PointArray<double, dim>
+  {};
 
   /// Terms at a point of a facet between two polytopes, with test functions of
   /// the own side. As in FacetBlocks, index 0 stands for the own trial

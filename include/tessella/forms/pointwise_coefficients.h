@@ -390,55 +390,120 @@ namespace Tessella
         return bn;
       }
 
-      /// Entries of FacetBlocks on an interior facet: c_0, b_0 and b_1 (zero
-      /// without diffusion), seen from @p own; for theta see PenaltyTerms.
+      /// Largest absolute value of n numbers.
+      TESSELLA_HOST_DEVICE static inline double
+      largest_size(const double *values, const int n)
+      {
+        double result = 0.;
+        for (int d = 0; d < n; ++d)
+          {
+            const double size = values[d] < 0. ? -values[d] : values[d];
+            result            = size > result ? size : result;
+          }
+        return result;
+      }
+
+      /// Terms on an interior facet, seen from @p own: those of the functor,
+      /// or else those of the interior penalty and upwind method.
       TESSELLA_HOST_DEVICE static inline void
-      interior_facet(const F              &f,
-                     const PointData<dim> &own,
-                     const PointData<dim> &neighbor,
-                     const double          sigma,
-                     double               &c,
-                     double               *b_own,
-                     double               *b_neighbor,
-                     CoefficientError     &error)
+      interior_facet(const F                 &f,
+                     const PointData<dim>    &own,
+                     const PointData<dim>    &neighbor,
+                     const double             sigma,
+                     const double             theta,
+                     InteriorFacetTerms<dim> &terms,
+                     CoefficientError        &error)
+      {
+        if constexpr (has_facet_terms)
+          {
+            f.interior_facet(own, neighbor, sigma, terms, error);
+            double sum = 0.;
+            for (int side = 0; side < 2; ++side)
+              {
+                sum += 0. * terms.c[side];
+                for (int d = 0; d < dim; ++d)
+                  sum += 0. * terms.b[side][d] + 0. * terms.beta[side][d];
+              }
+            checked(sum, CoefficientError::facet_terms, own, error);
+          }
+        else
+          {
+            penalty_interior_facet(
+              f, own, neighbor, sigma, terms.c[0], terms.b, error);
+            terms.c[1] = -terms.c[0];
+            for (int d = 0; d < dim; ++d)
+              {
+                terms.beta[0][d] = theta * terms.b[0][d];
+                terms.beta[1][d] = -terms.beta[0][d];
+              }
+          }
+      }
+
+      /// Terms on the boundary, as above.
+      TESSELLA_HOST_DEVICE static inline void
+      boundary_facet(const F                 &f,
+                     const PointData<dim>    &p,
+                     const double             sigma,
+                     const double             theta,
+                     BoundaryFacetTerms<dim> &terms,
+                     CoefficientError        &error)
+      {
+        if constexpr (has_facet_terms)
+          {
+            f.boundary_facet(p, sigma, terms, error);
+            double sum = 0. * terms.c + 0. * terms.r;
+            for (int d = 0; d < dim; ++d)
+              sum += 0. * terms.b[d] + 0. * terms.beta[d] + 0. * terms.s[d];
+            checked(sum, CoefficientError::facet_terms, p, error);
+          }
+        else
+          penalty_boundary_facet(f, p, sigma, theta, terms, error);
+      }
+
+      /// c_0, and b of both sides (zero without diffusion), of the interior
+      /// penalty and upwind method.
+      TESSELLA_HOST_DEVICE static inline void
+      penalty_interior_facet(const F              &f,
+                             const PointData<dim> &own,
+                             const PointData<dim> &neighbor,
+                             const double          sigma,
+                             double               &c,
+                             double (&b)[2][dim],
+                             CoefficientError &error)
       {
         c = has_diffusion ? sigma : 0.;
         if constexpr (has_diffusion)
           {
             double a[n_entries];
             diffusion(f, own, a, error);
-            PenaltyTerms::conormal<dim>(tensor, a, own.normal, b_own);
+            PenaltyTerms::conormal<dim>(tensor, a, own.normal, b[0]);
             diffusion(f, neighbor, a, error);
-            PenaltyTerms::conormal<dim>(tensor, a, own.normal, b_neighbor);
+            PenaltyTerms::conormal<dim>(tensor, a, own.normal, b[1]);
             for (int d = 0; d < dim; ++d)
               {
-                b_own[d] *= PenaltyTerms::interior_b;
-                b_neighbor[d] *= PenaltyTerms::interior_b;
+                b[0][d] *= PenaltyTerms::interior_b;
+                b[1][d] *= PenaltyTerms::interior_b;
               }
           }
         else
           for (int d = 0; d < dim; ++d)
-            b_own[d] = b_neighbor[d] = 0.;
+            b[0][d] = b[1][d] = 0.;
         if constexpr (has_advection)
           {
-            double b[dim];
-            advection(f, own, b, error);
-            c = PenaltyTerms::interior_c(c, normal_advection(b, own));
+            double field[dim];
+            advection(f, own, field, error);
+            c = PenaltyTerms::interior_c(c, normal_advection(field, own));
           }
       }
 
-      /// Entries of FacetBlocks on the boundary: c, r, b and s; for theta see
-      /// PenaltyTerms.
+      /// Boundary terms of the interior penalty and upwind method.
       TESSELLA_HOST_DEVICE static inline void
-      boundary_facet(const F              &f,
-                     const PointData<dim> &p,
-                     const double          sigma,
-                     const double          theta,
-                     double               &c,
-                     double               &r,
-                     double               *b,
-                     double               *s,
-                     CoefficientError     &error)
+      penalty_boundary_facet(const F                 &f,
+                             const PointData<dim>    &p,
+                             const double             sigma,
+                             const double             theta,
+                             BoundaryFacetTerms<dim> &terms,
+                             CoefficientError        &error)
       {
         double a[n_entries], conormal[dim], nan = 0., a_max = 0.;
         for (int d = 0; d < dim; ++d)
@@ -449,31 +514,23 @@ namespace Tessella
             PenaltyTerms::conormal<dim>(tensor, a, p.normal, conormal);
             for (int d = 0; d < dim; ++d)
               nan += conormal[d] * p.normal[d];
-            for (int d = 0; d < n_entries; ++d)
-              {
-                const double size = a[d] < 0. ? -a[d] : a[d];
-                a_max             = size > a_max ? size : a_max;
-              }
+            a_max = largest_size(a, n_entries);
           }
         double bn = 0., b_max = 0.;
         if constexpr (has_advection)
           {
             double field[dim];
             advection(f, p, field, error);
-            bn = normal_advection(field, p);
-            for (int d = 0; d < dim; ++d)
-              {
-                const double size = field[d] < 0. ? -field[d] : field[d];
-                b_max             = size > b_max ? size : b_max;
-              }
+            bn    = normal_advection(field, p);
+            b_max = largest_size(field, dim);
           }
         const BoundaryType type = boundary_type(f, p.boundary_id);
         const double       g    = boundary_value(f, type, p, error);
         const double       alpha =
           type == BoundaryType::robin ? robin_coefficient(f, p, error) : 0.;
-        PenaltyTerms::BoundaryTerms       terms;
+        PenaltyTerms::BoundaryTerms       factors;
         const PenaltyTerms::BoundaryError result = PenaltyTerms::boundary(
-          type, nan, a_max, bn, b_max, sigma, g, alpha, terms);
+          type, nan, a_max, bn, b_max, sigma, g, alpha, factors);
         if (result == PenaltyTerms::BoundaryError::negative_diffusion)
           note(error,
                CoefficientError::negative_diffusion,
@@ -486,48 +543,15 @@ namespace Tessella
                CoefficientError::advection,
                p,
                bn);
-        c = terms.c;
-        r = terms.r;
+        terms.c = factors.c;
+        terms.r = factors.r;
         for (int d = 0; d < dim; ++d)
           {
-            const double an = terms.flux * conormal[d];
-            b[d]            = -an;
-            s[d]            = -theta * an * g;
+            const double an = factors.flux * conormal[d];
+            terms.b[d]      = -an;
+            terms.s[d]      = -theta * an * g;
+            terms.beta[d]   = theta * terms.b[d];
           }
-      }
-
-      /// Terms of a functor that has its own facet terms.
-      TESSELLA_HOST_DEVICE static inline void
-      own_interior_terms(const F                 &f,
-                         const PointData<dim>    &own,
-                         const PointData<dim>    &neighbor,
-                         const double             sigma,
-                         InteriorFacetTerms<dim> &terms,
-                         CoefficientError        &error)
-      {
-        f.interior_facet(own, neighbor, sigma, terms, error);
-        double sum = 0.;
-        for (int side = 0; side < 2; ++side)
-          {
-            sum += 0. * terms.c[side];
-            for (int d = 0; d < dim; ++d)
-              sum += 0. * terms.b[side][d] + 0. * terms.beta[side][d];
-          }
-        checked(sum, CoefficientError::facet_terms, own, error);
-      }
-
-      TESSELLA_HOST_DEVICE static inline void
-      own_boundary_terms(const F                 &f,
-                         const PointData<dim>    &p,
-                         const double             sigma,
-                         BoundaryFacetTerms<dim> &terms,
-                         CoefficientError        &error)
-      {
-        f.boundary_facet(p, sigma, terms, error);
-        double sum = 0. * terms.c + 0. * terms.r;
-        for (int d = 0; d < dim; ++d)
-          sum += 0. * terms.b[d] + 0. * terms.beta[d] + 0. * terms.s[d];
-        checked(sum, CoefficientError::facet_terms, p, error);
       }
     };
   } // namespace internal

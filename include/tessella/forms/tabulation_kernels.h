@@ -412,8 +412,21 @@ namespace Tessella
             const auto at = [&](const int array) -> double & {
               return T.facet_table[array * T.n_facet_points + t];
             };
+            // Coefficients of the trial functions of one side.
+            const auto store = [&](const int     i,
+                                   const double  c,
+                                   const double *b,
+                                   const double *beta) {
+              if (L.c[i] >= 0)
+                at(L.c[i]) = c;
+              if (L.b[i] >= 0)
+                for (int d = 0; d < dim; ++d)
+                  at(L.b[i] + d) = b[d];
+              if (L.beta[i] >= 0)
+                for (int d = 0; d < dim; ++d)
+                  at(L.beta[i] + d) = beta[d];
+            };
             CoefficientError error;
-            double           c, b[dim], beta[dim];
             if (!boundary)
               {
                 // Facets are stored in the position that side 0 sees.
@@ -432,81 +445,25 @@ namespace Tessella
                   M.facet_material[2 * std::uint64_t(facet) + 1 - side];
                 set_data<dim, Coefficients>(T, k, own);
                 set_data<dim, Coefficients>(T, other, neighbor);
-                double c_neighbor, b_neighbor[dim], beta_neighbor[dim];
-                if constexpr (Coefficients::has_facet_terms)
-                  {
-                    InteriorFacetTerms<dim> terms;
-                    Coefficients::own_interior_terms(
-                      f, own, neighbor, sigma, terms, error);
-                    c          = terms.c[0];
-                    c_neighbor = terms.c[1];
-                    for (int d = 0; d < dim; ++d)
-                      {
-                        b[d]             = terms.b[0][d];
-                        b_neighbor[d]    = terms.b[1][d];
-                        beta[d]          = terms.beta[0][d];
-                        beta_neighbor[d] = terms.beta[1][d];
-                      }
-                  }
-                else
-                  {
-                    Coefficients::interior_facet(
-                      f, own, neighbor, sigma, c, b, b_neighbor, error);
-                    c_neighbor = -c;
-                    for (int d = 0; d < dim; ++d)
-                      {
-                        beta[d]          = T.theta * b[d];
-                        beta_neighbor[d] = -beta[d];
-                      }
-                  }
-                if (L.b[1] >= 0)
-                  for (int d = 0; d < dim; ++d)
-                    at(L.b[1] + d) = b_neighbor[d];
-                if (L.c[1] >= 0)
-                  at(L.c[1]) = c_neighbor;
-                if (L.beta[1] >= 0)
-                  for (int d = 0; d < dim; ++d)
-                    at(L.beta[1] + d) = beta_neighbor[d];
+                InteriorFacetTerms<dim> terms;
+                Coefficients::interior_facet(
+                  f, own, neighbor, sigma, T.theta, terms, error);
+                store(1, terms.c[1], terms.b[1], terms.beta[1]);
+                store(0, terms.c[0], terms.b[0], terms.beta[0]);
               }
             else
               {
                 set_data<dim, Coefficients>(T, k, own);
-                double r, s[dim];
-                if constexpr (Coefficients::has_facet_terms)
-                  {
-                    BoundaryFacetTerms<dim> terms;
-                    Coefficients::own_boundary_terms(
-                      f, own, sigma, terms, error);
-                    c = terms.c;
-                    r = terms.r;
-                    for (int d = 0; d < dim; ++d)
-                      {
-                        b[d]    = terms.b[d];
-                        beta[d] = terms.beta[d];
-                        s[d]    = terms.s[d];
-                      }
-                  }
-                else
-                  {
-                    Coefficients::boundary_facet(
-                      f, own, sigma, T.theta, c, r, b, s, error);
-                    for (int d = 0; d < dim; ++d)
-                      beta[d] = T.theta * b[d];
-                  }
+                BoundaryFacetTerms<dim> terms;
+                Coefficients::boundary_facet(
+                  f, own, sigma, T.theta, terms, error);
                 if (L.r >= 0)
-                  at(L.r) = r;
+                  at(L.r) = terms.r;
                 if (L.s >= 0)
                   for (int d = 0; d < dim; ++d)
-                    at(L.s + d) = s[d];
+                    at(L.s + d) = terms.s[d];
+                store(0, terms.c, terms.b, terms.beta);
               }
-            if (L.c[0] >= 0)
-              at(L.c[0]) = c;
-            if (L.b[0] >= 0)
-              for (int d = 0; d < dim; ++d)
-                at(L.b[0] + d) = b[d];
-            if (L.beta[0] >= 0)
-              for (int d = 0; d < dim; ++d)
-                at(L.beta[0] + d) = beta[d];
             report(T, (1ull << 63) + point, error);
           }
       }
@@ -579,12 +536,8 @@ namespace Tessella
               {
                 double b[dim];
                 Coefficients::advection(f, p, b, error);
-                bn = Coefficients::normal_advection(b, p);
-                for (int d = 0; d < dim; ++d)
-                  {
-                    const double size = b[d] < 0. ? -b[d] : b[d];
-                    b_max             = size > b_max ? size : b_max;
-                  }
+                bn    = Coefficients::normal_advection(b, p);
+                b_max = Coefficients::largest_size(b, dim);
               }
             if (T.normal_advection != nullptr)
               T.normal_advection[4 *

@@ -14,6 +14,7 @@
 
 #include <tessella/base/compatibility.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/quadrature/quadrature_order.h>
 #include <tessella/values/polytope_quadrature.h>
 
 #include <utility>
@@ -32,9 +33,11 @@ namespace Tessella
     mass_order(const AgglomerationHandler<dim> &handler,
                const unsigned int               degree)
     {
-      return handler.polynomial_space() == PolynomialSpaceType::tensor_product
-               ? 2 * dim * degree
-               : 2 * degree;
+      return integrand_degree(dim,
+                              degree,
+                              0,
+                              handler.polynomial_space() ==
+                                PolynomialSpaceType::tensor_product);
     }
   } // namespace internal
 
