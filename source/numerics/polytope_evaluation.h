@@ -31,9 +31,11 @@ namespace Tessella
       const ReferenceRule *
       subcell(const SubCellType type, const unsigned int order)
       {
+        const auto rule = [](const SubCellType type, const unsigned int order)
+          -> const ReferenceRule & { return subcell_rule<dim>(type, order); };
         return type == SubCellType::tabulated
                  ? nullptr
-                 : look_up(subcell_rules, type, order, subcell_rule<dim>);
+                 : look_up(subcell_rules, type, order, rule);
       }
 
       /// The rule of a facet; null where points are tabulated.
