@@ -17,7 +17,7 @@
 
 #  include "cuda_assembly.h"
 #  include "cuda_tabulation.h"
-#  include "host_assembly.h"
+#  include "facet_penalty.h"
 #  include "host_dispatch.h"
 #  include "mesh_part.h"
 #  include "mesh_part_loop.h"

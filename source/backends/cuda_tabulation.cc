@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "host_assembly.h"
+#include "facet_penalty.h"
 #include "host_dispatch.h"
 
 // Tables of volume coefficients for the device. Those of facets are in

@@ -10,12 +10,81 @@
 
 #include "../../cuda/lac/vector.h"
 #include "../device/device_call.h"
-#include "host_assembly.h"
+#include "block_row_assembler.h"
+#include "host_dispatch.h"
 
 namespace Tessella
 {
   namespace internal
   {
+    template <int dim>
+    void
+    assemble_on_host(const PolytopicMesh<dim>     &mesh,
+                     const PolytopicDoFs          &dofs,
+                     const BlockSparsity          &sparsity,
+                     const Form<dim>              &form,
+                     const std::vector<double>    &sigma,
+                     const HostRules<dim>         &rules,
+                     const PolynomialSpaceType     space,
+                     const InstructionSet          instruction_set,
+                     const AssemblyTarget<double> &target,
+                     const DiffusionValues<dim>   *diffusion)
+    {
+      const unsigned int max_degree =
+        dofs.degree.empty()
+          ? 0
+          : *std::max_element(dofs.degree.begin(), dofs.degree.end());
+      // Spaces of lower degree are prefixes of the largest space.
+      std::vector<unsigned char> exponents(
+        dim * Legendre::n_functions(dim, max_degree, space));
+      Legendre::exponents(dim, max_degree, space, exponents.data());
+      const bool tensor_product = space != PolynomialSpaceType::total_degree;
+      const HostKernels::Kernels<dim> &kernels =
+        select_kernels<dim>(instruction_set);
+
+      const bool store  = static_cast<bool>(target.store_block_rows);
+      const bool matrix = target.has_matrix();
+      for_polytopes(mesh.n_owned_polytopes(),
+                    [&](const unsigned int begin, const unsigned int end) {
+                      BlockRowAssembler<dim> assembler(mesh,
+                                                       dofs,
+                                                       sparsity,
+                                                       form,
+                                                       sigma,
+                                                       rules,
+                                                       kernels,
+                                                       exponents,
+                                                       tensor_product,
+                                                       matrix,
+                                                       target.has_rhs(),
+                                                       diffusion);
+                      std::vector<double>    buffer;
+                      for (unsigned int k = begin; k < end; ++k)
+                        {
+                          double *values = nullptr;
+                          if (store)
+                            {
+                              buffer.resize(sparsity.value_offset[k + 1] -
+                                            sparsity.value_offset[k]);
+                              values = buffer.data();
+                            }
+                          else if (matrix)
+                            values =
+                              target.host_values + sparsity.value_offset[k];
+                          assembler.assemble(k,
+                                             values,
+                                             target.has_rhs()
+                                               ? target.host_rhs +
+                                                   dofs.dof_offset[k]
+                                               : nullptr);
+                          if (store)
+                            target.store_block_rows(k, k + 1, buffer.data());
+                        }
+                    });
+    }
+
+
+
     template <int dim>
     void
     HostBackend<dim>::assemble(const Form<dim>              &form,
@@ -132,8 +201,22 @@ namespace Tessella
 
 
 
-    template class HostBackend<2>;
-    template class HostBackend<3>;
-    template class HostBackend<4>;
+#define INSTANTIATE(dim)                                         \
+  template void assemble_on_host(const PolytopicMesh<dim> &,     \
+                                 const PolytopicDoFs &,          \
+                                 const BlockSparsity &,          \
+                                 const Form<dim> &,              \
+                                 const std::vector<double> &,    \
+                                 const HostRules<dim> &,         \
+                                 const PolynomialSpaceType,      \
+                                 const InstructionSet,           \
+                                 const AssemblyTarget<double> &, \
+                                 const DiffusionValues<dim> *);  \
+  template class HostBackend<dim>
+
+    INSTANTIATE(2);
+    INSTANTIATE(3);
+    INSTANTIATE(4);
+#undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

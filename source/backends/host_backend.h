@@ -2,12 +2,43 @@
 #ifndef tessella_source_backends_host_backend_h
 #define tessella_source_backends_host_backend_h
 
+#include <tessella/base/backend.h>
+#include <tessella/forms/form.h>
+#include <tessella/grid/polytopic_mesh.h>
+#include <tessella/lac/block_sparsity.h>
+
+#include <vector>
+
 #include "assembly_backend.h"
+#include "diffusion_values.h"
+#include "host_points.h"
+#include "target.h"
 
 namespace Tessella
 {
   namespace internal
   {
+    /**
+     * Block-row algorithm on the host: every polytope computes its rows,
+     * vectorised over quadrature points, and polytopes run in parallel. The
+     * mesh determines the order of summation. @p diffusion has values that
+     * largest_diffusion() stored, or is null.
+     */
+    template <int dim>
+    void
+    assemble_on_host(const PolytopicMesh<dim>     &mesh,
+                     const PolytopicDoFs          &dofs,
+                     const BlockSparsity          &sparsity,
+                     const Form<dim>              &form,
+                     const std::vector<double>    &sigma,
+                     const HostRules<dim>         &rules,
+                     const PolynomialSpaceType     space,
+                     const InstructionSet          instruction_set,
+                     const AssemblyTarget<double> &target,
+                     const DiffusionValues<dim>   *diffusion = nullptr);
+
+
+
     /// Assembly by the host's threads in double precision. Values for targets
     /// of another type or on a device are converted or copied.
     template <int dim>

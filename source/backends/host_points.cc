@@ -3,6 +3,7 @@
 #include "host_points.h"
 
 #include <tessella/portable/geometry.h>
+#include <tessella/quadrature/reference_quadrature.h>
 
 #include <cmath>
 
@@ -82,8 +83,18 @@ namespace Tessella
            : has_total_degree_space<dim>(dofs) || mesh.is_aligned());
 
       const auto add = [&](auto &rules, const ReferenceRule &rule) {
-        rules.push_back(std::make_unique<PaddedRule>(rule));
-        max_points = std::max(max_points, rules.back()->view.n_padded);
+        // The padding repeats the last point, with weight zero.
+        const unsigned int n = rule.n_points, m = padded(n);
+        memory.emplace_back(new double[(rule.dim + 1) * m]);
+        double *const points  = memory.back().get();
+        double *const weights = points + rule.dim * m;
+        for (unsigned int d = 0; d < rule.dim; ++d)
+          for (unsigned int q = 0; q < m; ++q)
+            points[d * m + q] = rule.points[d * n + std::min(q, n - 1)];
+        std::copy_n(rule.weights.begin(), n, weights);
+        std::fill(weights + n, weights + m, 0.);
+        rules.push_back({n, m, points, weights});
+        max_points = std::max(max_points, m);
       };
       for (unsigned int p = 0; p <= max_degree; ++p)
         {

@@ -5,7 +5,6 @@
 #include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/portable/legendre.h>
-#include <tessella/quadrature/reference_quadrature.h>
 
 #include <algorithm>
 #include <memory>
@@ -32,33 +31,6 @@ namespace Tessella
       return padded(n) + HostKernels::padding;
     }
 
-    /// ReferenceRule in padded arrays; the padding repeats the last point.
-    class PaddedRule
-    {
-    public:
-      explicit PaddedRule(const ReferenceRule &rule)
-        : memory((rule.dim + 1) * padded(rule.n_points), 0.)
-      {
-        const unsigned int n = rule.n_points, m = padded(n);
-        for (unsigned int d = 0; d < rule.dim; ++d)
-          for (unsigned int q = 0; q < m; ++q)
-            memory[d * m + q] = rule.points[d * n + std::min(q, n - 1)];
-        std::copy(rule.weights.begin(),
-                  rule.weights.begin() + n,
-                  memory.begin() + rule.dim * m);
-        view = {n, m, memory.data(), memory.data() + rule.dim * m};
-      }
-
-      PaddedRule(const PaddedRule &) = delete;
-
-      HostKernels::Rule view;
-
-    private:
-      std::vector<double> memory;
-    };
-
-
-
     /// Whether all polytopes of a mesh in @p dim variables have total-degree
     /// spaces, not tensor-product spaces.
     template <int dim>
@@ -84,7 +56,7 @@ namespace Tessella
       const HostKernels::Rule &
       subcell(const SubCellType type, const unsigned int degree) const
       {
-        return subcell_rules[static_cast<unsigned int>(type)][degree]->view;
+        return subcell_rules[static_cast<unsigned int>(type)][degree];
       }
 
       /// Rule for a facet that is not tabulated; @p degree is the larger degree
@@ -92,15 +64,16 @@ namespace Tessella
       const HostKernels::Rule &
       facet(const FacetType type, const unsigned int degree) const
       {
-        return facet_rules[static_cast<unsigned int>(type)][degree]->view;
+        return facet_rules[static_cast<unsigned int>(type)][degree];
       }
 
       /// Largest number of points of a rule, padded.
       unsigned int max_points = HostKernels::padding;
 
     private:
-      std::vector<std::unique_ptr<PaddedRule>> subcell_rules[5];
-      std::vector<std::unique_ptr<PaddedRule>> facet_rules[4];
+      std::vector<HostKernels::Rule> subcell_rules[5], facet_rules[4];
+      /// Points and weights of all rules, in padded arrays.
+      std::vector<std::unique_ptr<double[]>> memory;
     };
 
 

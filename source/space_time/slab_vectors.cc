@@ -18,7 +18,7 @@
 #include <string>
 #include <utility>
 
-#include "../backends/host_assembly.h"
+#include "../backends/host_backend.h"
 #include "../backends/host_dispatch.h"
 #include "../base/collective.h"
 #include "../base/vector_types.h"

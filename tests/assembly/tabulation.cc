@@ -7,7 +7,7 @@
 
 #include "../../applications/assembly_throughput/tabulation_cost.cc"
 #include "../../source/backends/cuda_tabulation.h"
-#include "../../source/backends/host_assembly.h"
+#include "../../source/backends/facet_penalty.h"
 #include "../../source/backends/host_dispatch.h"
 #include "compare.h"
 
