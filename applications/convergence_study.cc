@@ -18,9 +18,9 @@
 #include "common/distributed_mesh.h"
 #include "common/program.h"
 #include "common/solvability.h"
-#include "common/solver_study_parameters.h"
 #include "common/stage_times.h"
 #include "common/study_output.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 
 namespace Tessella

@@ -44,9 +44,9 @@
 
 #include "common/program.h"
 #include "common/solvability.h"
-#include "common/solver_study_parameters.h"
 #include "common/stage_times.h"
 #include "common/study_output.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
 #include "nonlinear_diffusion/quasilinear_form.h"

@@ -30,8 +30,8 @@
 
 #include "common/distributed_mesh.h"
 #include "common/program.h"
-#include "common/solver_study_parameters.h"
 #include "common/stage_times.h"
+#include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
 #include "space_time_parabolic/parabolic_equation.h"

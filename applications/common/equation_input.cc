@@ -485,7 +485,8 @@ namespace Tessella
       Problem<dim> problem;
       problem.has_advection = !advection.empty();
       if (!exact.empty())
-        problem.exact_solution = expression_function<dim>(exact);
+        problem.exact_solution =
+          std::make_shared<ExpressionFunction<dim>>(exact);
       set_diffusion(problem);
       set_other_coefficients(problem);
       cell_values.set_material_values(problem.form);
@@ -505,8 +506,9 @@ namespace Tessella
               form.set_diffusion(diffusion[0].value(nullptr));
             });
           else
-            form.set_diffusion(problem.diffusion =
-                                 expression_function<dim>(diffusion));
+            form.set_diffusion(
+              problem.diffusion =
+                std::make_shared<ExpressionFunction<dim>>(diffusion));
         }
       else if (diffusion.size() > 1)
         {
@@ -543,8 +545,9 @@ namespace Tessella
               form.set_advection(b);
             }
           else
-            form.set_advection(problem.advection =
-                                 expression_function<dim>(advection));
+            form.set_advection(
+              problem.advection =
+                std::make_shared<ExpressionFunction<dim>>(advection));
         }
       // Calls a function with the number or the function of an expression.
       const auto set = [](const std::vector<Expression>        &coefficient,
@@ -553,7 +556,8 @@ namespace Tessella
         if (is_constant(coefficient))
           set_value(coefficient[0].value(nullptr));
         else
-          set_value(function = expression_function<dim>(coefficient));
+          set_value(function =
+                      std::make_shared<ExpressionFunction<dim>>(coefficient));
       };
       if (!reaction.empty())
         set(reaction, problem.reaction, [&](const auto &value) {
@@ -582,13 +586,15 @@ namespace Tessella
           condition.type = from.type;
           if (from.type == BoundaryType::robin && !from.coefficient.empty())
             condition.robin_coefficient =
-              expression_function<dim>(from.coefficient);
+              std::make_shared<ExpressionFunction<dim>>(from.coefficient);
           if (!from.value.empty())
-            condition.value = expression_function<dim>(from.value);
+            condition.value =
+              std::make_shared<ExpressionFunction<dim>>(from.value);
           else if (!exact.empty())
             {
               if (from.type == BoundaryType::dirichlet)
-                condition.value = expression_function<dim>(exact);
+                condition.value =
+                  std::make_shared<ExpressionFunction<dim>>(exact);
               else
                 condition.flux = flux_of_solution(
                   Coefficients<dim>{diffusion, advection, reaction, exact});

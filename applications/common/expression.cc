@@ -67,19 +67,6 @@ namespace Tessella
       , constant(true)
     {}
 
-    Expression::Expression(const std::string                   &name,
-                           const std::string                   &text,
-                           const std::vector<std::string>      &variables,
-                           const std::map<std::string, double> &constants)
-      : present_name(name)
-      , present_text(text)
-    {
-      const Program compiled = parse(present_name, text, variables, constants);
-      program                = compiled.instructions;
-      stack_size             = compiled.stack_size;
-      constant               = !compiled.uses_variable;
-    }
-
     double
     Expression::value(const double *x) const
     {

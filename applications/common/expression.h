@@ -189,14 +189,6 @@ namespace Tessella
                     const unsigned int component = 0) const override;
     };
 
-    /// Creates an ExpressionFunction.
-    template <int dim>
-    std::shared_ptr<const dealii::Function<dim>>
-    expression_function(const std::vector<Expression> &components)
-    {
-      return std::make_shared<ExpressionFunction<dim>>(components);
-    }
-
     /// Tensor-valued function of dim * dim expressions, row by row.
     template <int dim>
     class ExpressionTensorFunction : public dealii::TensorFunction<2, dim>,

@@ -42,7 +42,10 @@ namespace Tessella
             fail(std::string("unexpected '") + text[position] + "'");
         }
 
-        Program program;
+        std::vector<Expression::Instruction> instructions;
+        /// Largest number of entries on the stack.
+        unsigned int stack_size    = 0;
+        bool         uses_variable = false;
 
       private:
         const std::string                   &name;
@@ -100,12 +103,11 @@ namespace Tessella
              const double       number   = 0.,
              const unsigned int variable = 0)
         {
-          program.instructions.push_back(
-            {static_cast<unsigned short>(operation),
-             static_cast<unsigned short>(variable),
-             number});
-          depth              = depth + 1 - n_arguments;
-          program.stack_size = std::max(program.stack_size, depth);
+          instructions.push_back({static_cast<unsigned short>(operation),
+                                  static_cast<unsigned short>(variable),
+                                  number});
+          depth      = depth + 1 - n_arguments;
+          stack_size = std::max(stack_size, depth);
         }
 
         void
@@ -297,7 +299,7 @@ namespace Tessella
             std::find(variables.begin(), variables.end(), word);
           if (variable != variables.end())
             {
-              program.uses_variable = true;
+              uses_variable = true;
               emit(op_variable, 0, 0., variable - variables.begin());
               return;
             }
@@ -371,13 +373,17 @@ namespace Tessella
       };
     } // namespace
 
-    ExpressionProgram::Program
-    ExpressionProgram::parse(const std::string                   &name,
-                             const std::string                   &text,
-                             const std::vector<std::string>      &variables,
-                             const std::map<std::string, double> &constants)
+    Expression::Expression(const std::string                   &name,
+                           const std::string                   &text,
+                           const std::vector<std::string>      &variables,
+                           const std::map<std::string, double> &constants)
+      : present_name(name)
+      , present_text(text)
     {
-      return Parser(name, text, variables, constants).program;
+      const Parser parser(name, text, variables, constants);
+      program    = parser.instructions;
+      stack_size = parser.stack_size;
+      constant   = !parser.uses_variable;
     }
 
     std::vector<std::string>

@@ -2,10 +2,6 @@
 #ifndef tessella_applications_common_expression_program_h
 #define tessella_applications_common_expression_program_h
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include "expression.h"
 
 namespace Tessella
@@ -86,22 +82,6 @@ namespace Tessella
               return (a != 0.) || (b != 0.);
           }
       }
-
-      /// A compiled expression.
-      struct Program
-      {
-        std::vector<Expression::Instruction> instructions;
-        /// Largest number of entries on the stack.
-        unsigned int stack_size    = 0;
-        bool         uses_variable = false;
-      };
-
-      /// Compiles @p text; @p name is its origin, for messages.
-      Program
-      parse(const std::string                   &name,
-            const std::string                   &text,
-            const std::vector<std::string>      &variables,
-            const std::map<std::string, double> &constants);
     } // namespace ExpressionProgram
   }   // namespace Application
 } // namespace Tessella

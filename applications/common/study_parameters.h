@@ -10,7 +10,9 @@
 #include "discretisation_input.h"
 #include "distributed_mesh.h"
 #include "equation_input.h"
+#include "linear_solver.h"
 #include "mesh_input.h"
+#include "study_table.h"
 
 namespace Tessella
 {
@@ -94,6 +96,31 @@ namespace Tessella
         problem.symmetric =
           !problem.has_advection && discretisation.theta == 1.;
         return problem;
+      }
+    };
+
+    /// StudyParameters with the sections "Solver" and "Output", for programs
+    /// with linear systems on a sequence of meshes.
+    template <typename EquationType = EquationInput>
+    struct SolverStudyParameters : StudyParameters<EquationType>
+    {
+      LinearSolver solver;
+      OutputInput  output;
+
+      void
+      declare(dealii::ParameterHandler &prm)
+      {
+        StudyParameters<EquationType>::declare(prm);
+        solver.declare_parameters(prm);
+        output.declare_parameters(prm);
+      }
+
+      void
+      parse(dealii::ParameterHandler &prm, const std::string &file)
+      {
+        StudyParameters<EquationType>::parse(prm, file);
+        solver.parse_parameters();
+        output.parse_parameters(file);
       }
     };
   } // namespace Application

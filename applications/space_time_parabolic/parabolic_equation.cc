@@ -401,9 +401,10 @@ namespace Tessella
                           [&]() { form.set_diffusion(a); });
         }
       else if (diffusion.size() == 1)
-        form.set_diffusion(expression_function<D>(diffusion));
+        form.set_diffusion(std::make_shared<ExpressionFunction<D>>(diffusion));
       else if (!diffusion.empty())
-        form.set_diffusion_tensor(expression_function<D>(diffusion));
+        form.set_diffusion_tensor(
+          std::make_shared<ExpressionFunction<D>>(diffusion));
       if (!advection.empty() && is_constant(advection))
         {
           Tensor<1, dim> w;
@@ -412,15 +413,15 @@ namespace Tessella
           form.set_advection(w);
         }
       else if (!advection.empty())
-        form.set_advection(expression_function<D>(advection));
+        form.set_advection(std::make_shared<ExpressionFunction<D>>(advection));
       if (!reaction.empty() && is_constant(reaction))
         form.set_reaction(number(reaction[0]));
       else if (!reaction.empty())
-        form.set_reaction(expression_function<D>(reaction));
+        form.set_reaction(std::make_shared<ExpressionFunction<D>>(reaction));
       if (!source.empty() && is_constant(source))
         form.set_source(number(source[0]));
       else if (!source.empty())
-        form.set_source(expression_function<D>(source));
+        form.set_source(std::make_shared<ExpressionFunction<D>>(source));
       else if (!exact.empty() && !present_cell_values.has_source())
         form.set_source(
           FromSolution<dim>(
@@ -432,9 +433,10 @@ namespace Tessella
           BoundaryCondition<D> condition;
           condition.type = entry.second.type;
           if (!entry.second.value.empty())
-            condition.value = expression_function<D>(entry.second.value);
+            condition.value =
+              std::make_shared<ExpressionFunction<D>>(entry.second.value);
           else if (!exact.empty() && condition.type == BoundaryType::dirichlet)
-            condition.value = expression_function<D>(exact);
+            condition.value = std::make_shared<ExpressionFunction<D>>(exact);
           else if (!exact.empty())
             condition.flux = FromSolution<dim>(FromSolution<dim>::flux,
                                                diffusion,

@@ -331,32 +331,6 @@ namespace Tessella
 
 
   template <int dim>
-  std::shared_ptr<const DeviceCoefficients<dim>>
-  AdvectionDiffusionReaction<dim>::device_coefficients() const
-  {
-    data->why_not_on_device.clear();
-    if (!data->compile)
-      {
-        data->why_not_on_device = "run-time compilation is switched off";
-        return nullptr;
-      }
-    // Constant coefficients leave little work for the host.
-    if (data->constant() && data->source.is_constant())
-      return nullptr;
-    internal::CoefficientCode code;
-    if (data->make_code(code))
-      return internal::compile_coefficients<dim>(
-        code,
-        data->theta,
-        device_time(),
-        std::make_shared<const Implementation>(*data),
-        data->why_not_on_device);
-    return nullptr;
-  }
-
-
-
-  template <int dim>
   std::string
   AdvectionDiffusionReaction<dim>::why_not_on_device() const
   {

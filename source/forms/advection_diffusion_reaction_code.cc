@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <locale>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -172,13 +173,36 @@ namespace Tessella
 
 
 
-  template bool
-  AdvectionDiffusionReaction<2>::Implementation::make_code(
-    internal::CoefficientCode &);
-  template bool
-  AdvectionDiffusionReaction<3>::Implementation::make_code(
-    internal::CoefficientCode &);
-  template bool
-  AdvectionDiffusionReaction<4>::Implementation::make_code(
-    internal::CoefficientCode &);
+  template <int dim>
+  std::shared_ptr<const DeviceCoefficients<dim>>
+  AdvectionDiffusionReaction<dim>::device_coefficients() const
+  {
+    data->why_not_on_device.clear();
+    if (!data->compile)
+      {
+        data->why_not_on_device = "run-time compilation is switched off";
+        return nullptr;
+      }
+    // Constant coefficients leave little work for the host.
+    if (data->constant() && data->source.is_constant())
+      return nullptr;
+    internal::CoefficientCode code;
+    if (data->make_code(code))
+      return internal::compile_coefficients<dim>(
+        code,
+        data->theta,
+        device_time(),
+        std::make_shared<const Implementation>(*data),
+        data->why_not_on_device);
+    return nullptr;
+  }
+
+
+
+  template std::shared_ptr<const DeviceCoefficients<2>>
+  AdvectionDiffusionReaction<2>::device_coefficients() const;
+  template std::shared_ptr<const DeviceCoefficients<3>>
+  AdvectionDiffusionReaction<3>::device_coefficients() const;
+  template std::shared_ptr<const DeviceCoefficients<4>>
+  AdvectionDiffusionReaction<4>::device_coefficients() const;
 } // namespace Tessella
