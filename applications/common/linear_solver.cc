@@ -107,30 +107,30 @@ namespace Tessella
 
     namespace
     {
-      using Vector = TrilinosWrappers::MPI::Vector;
+      using EpetraVector = TrilinosWrappers::MPI::Vector;
 
       // ---- vectors on the host or on the device, where the iteration runs
       void
-      copy(HostVector<double> &to, const Vector &from)
+      copy(HostVector<double> &to, const EpetraVector &from)
       {
         to.reinit(from.locally_owned_elements(), from.get_mpi_communicator());
         std::copy(from.begin(), from.end(), to.begin());
       }
 
       void
-      copy(Vector &to, const HostVector<double> &from)
+      copy(EpetraVector &to, const HostVector<double> &from)
       {
         std::copy_n(from.begin(), from.locally_owned_size(), to.begin());
       }
 
       void
-      copy(DeviceVector<double> &to, const Vector &from)
+      copy(DeviceVector<double> &to, const EpetraVector &from)
       {
         to.copy_from(from);
       }
 
       void
-      copy(Vector &to, const DeviceVector<double> &from)
+      copy(EpetraVector &to, const DeviceVector<double> &from)
       {
         from.copy_to(to);
       }
@@ -182,8 +182,8 @@ namespace Tessella
       {
         const PolytopicSpace<dim>            &space;
         const TrilinosWrappers::SparseMatrix &matrix;
-        Vector                               &solution;
-        const Vector                         &rhs;
+        EpetraVector                         &solution;
+        const EpetraVector                   &rhs;
         const bool                            symmetric;
         const MatrixSource<dim>              *source;
 
@@ -359,8 +359,8 @@ namespace Tessella
     void
     solve_directly(SolverControl                        &control,
                    const TrilinosWrappers::SparseMatrix &matrix,
-                   Vector                               &solution,
-                   const Vector                         &rhs)
+                   EpetraVector                         &solution,
+                   const EpetraVector                   &rhs)
     {
       using Direct = TrilinosWrappers::SolverDirect;
       const std::string library =
@@ -371,10 +371,10 @@ namespace Tessella
 
     double
     residual_norm(const TrilinosWrappers::SparseMatrix &matrix,
-                  const Vector                         &solution,
-                  const Vector                         &rhs)
+                  const EpetraVector                   &solution,
+                  const EpetraVector                   &rhs)
     {
-      Vector residual(rhs);
+      EpetraVector residual(rhs);
       matrix.vmult(residual, solution);
       residual.sadd(-1., 1., rhs);
       return residual.l2_norm();
@@ -384,8 +384,8 @@ namespace Tessella
     SolverReport
     LinearSolver::solve(const PolytopicSpace<dim>            &handler,
                         const TrilinosWrappers::SparseMatrix &matrix,
-                        Vector                               &solution,
-                        const Vector                         &rhs,
+                        EpetraVector                         &solution,
+                        const EpetraVector                   &rhs,
                         const bool                            symmetric,
                         const MatrixSource<dim>              *source) const
     {
@@ -456,8 +456,8 @@ namespace Tessella
   template SolverReport LinearSolver::solve( \
     const PolytopicSpace<dim> &,             \
     const TrilinosWrappers::SparseMatrix &,  \
-    Vector &,                                \
-    const Vector &,                          \
+    EpetraVector &,                          \
+    const EpetraVector &,                    \
     const bool,                              \
     const MatrixSource<dim> *) const
     INSTANTIATE(2);
