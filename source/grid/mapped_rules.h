@@ -73,10 +73,7 @@ namespace Tessella
             corners[c * dim + d] = v[d];
         }
       dealii::Point<dim> p;
-      Geometry::multilinear_map<dim, dim>(corners,
-                                          xi.begin_raw(),
-                                          p.begin_raw(),
-                                          J);
+      Geometry::multilinear_map<dim, dim>(corners, &xi[0], &p[0], J);
       return p;
     }
 
