@@ -758,7 +758,9 @@ namespace Tessella
                       std::to_string(curve.x.size()) + " abscissas, but " +
                       std::to_string(curve.y.size()) + " ordinates."));
       const Plot plot(curves, flags);
-      write_file(file_name, [&](std::ostream &out) { plot.draw(out); });
+      // Not the collective function of the programs.
+      Tessella::write_file(file_name,
+                           [&](std::ostream &out) { plot.draw(out); });
     }
   } // namespace Application
 } // namespace Tessella
