@@ -720,7 +720,7 @@ namespace Tessella
     TESSELLA_INSTANTIATE(2);
     TESSELLA_INSTANTIATE(3);
     TESSELLA_INSTANTIATE(4);
-#  undef INSTANTIATE
+#  undef TESSELLA_INSTANTIATE
   } // namespace internal
 } // namespace Tessella
 
