@@ -244,7 +244,7 @@ namespace
               Agglomeration::complete_families<dim>(),
               false);
     test<dim>("hp" + suffix, triangulation, Agglomeration::none<dim>(), true);
-    // With three processes, one has no rows.
+    // One of three processes has no rows.
     parallel::fullydistributed::Triangulation<dim> small(MPI_COMM_WORLD);
     const auto strategy = distribute_two_polytopes(small);
     test<dim>("two polytopes" + suffix, small, strategy, false);
