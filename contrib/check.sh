@@ -17,9 +17,10 @@
 #   BUILD_DIR    folder of the Release build; that of Debug is BUILD_DIR-debug
 #   BUILD_TYPES  "Release", "Debug" or both, the default
 #   CUDAARCHS    architectures that kernels are compiled for, as in CMake;
-#                default: those of this machine, or one generation if it has no
-#                device (the tests cuda/compute_capability_* compile the code that
-#                differs on other generations)
+#                default: those of this machine, or PTX for one generation if
+#                it has no device, which saves a fourth of the time of nvcc (the
+#                tests cuda/compute_capability_* compile the code that differs on
+#                other generations)
 
 set -u
 . "$(dirname "$0")/common.sh"
@@ -29,7 +30,7 @@ if [ -z "${CUDAARCHS:-}" ]; then
   CUDAARCHS=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader \
     2>/dev/null | grep -E '^[0-9]+\.[0-9]+$' | sort -u |
     sed 's/\.//; s/$/-real/' | paste -s -d ';' -)
-  export CUDAARCHS=${CUDAARCHS:-90-real}
+  export CUDAARCHS=${CUDAARCHS:-90-virtual}
 fi
 
 need_packages $packages_to_build $packages_to_test
