@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #
 # check_generations.sh SOURCE FOLDER: tests that contrib/check.sh compiles
-# kernels for the devices of the machine, to PTX of one generation if there is
-# none, and for the value of CUDAARCHS. cmake is replaced by a script that prints
-# CUDAARCHS and fails, so that nothing is built.
+# kernels for the devices of the machine, to PTX of one generation without
+# optimisation if there is none, and for the value of CUDAARCHS. cmake is
+# replaced by a script that prints CUDAARCHS and CUDAFLAGS and fails, so that
+# nothing is built.
 
 set -u
 source=$1 folder=$2
@@ -15,7 +16,7 @@ stand_in() {
   printf '#!/bin/sh\n%s\n' "$2" >"$folder/bin/$1"
   chmod +x "$folder/bin/$1"
 }
-stand_in cmake 'echo "CUDAARCHS=$CUDAARCHS"; exit 1'
+stand_in cmake 'echo "CUDAARCHS=$CUDAARCHS$CUDAFLAGS"; exit 1'
 stand_in clang-format-14 'echo "clang-format version 14."'
 stand_in dpkg-query 'echo "install ok installed"'
 
@@ -26,8 +27,8 @@ expect() {
   local generations=$1
   stand_in nvidia-smi "printf '$2'"
   local said
-  said=$(env -u CUDAARCHS PATH="$folder/bin:$PATH" BUILD_DIR="$folder/build" \
-    ${3:-A=} "$source/contrib/check.sh" 2>&1 | grep '^CUDAARCHS=')
+  said=$(env -u CUDAARCHS -u CUDAFLAGS PATH="$folder/bin:$PATH" \
+    BUILD_DIR="$folder/build" ${3:-A=} "$source/contrib/check.sh" 2>&1 | grep '^CUDAARCHS=')
   if [ "$said" = "CUDAARCHS=$generations" ]; then
     echo "$generations: ok"
   else
@@ -35,8 +36,8 @@ expect() {
     failures=$((failures + 1))
   fi
 }
-expect 90-virtual ''
-expect 90-virtual 'No devices were found\n'
+expect '90-virtual -Xcicc -O0' ''
+expect '90-virtual -Xcicc -O0' 'No devices were found\n'
 expect '75-real;90-real' '9.0\n7.5\n9.0\n'
 expect 80-real '9.0\n' CUDAARCHS=80-real
 exit $failures
