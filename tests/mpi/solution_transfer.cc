@@ -9,6 +9,7 @@
 
 #include <deal.II/distributed/tria.h>
 #include <deal.II/fe/fe_system.h>
+#include <deal.II/fe/mapping_q.h>
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>
 #include <deal.II/lac/trilinos_vector.h>
