@@ -254,10 +254,8 @@ namespace
       {
         Triangulation<dim> triangulation;
         make_mesh(name, triangulation);
-        const MappingQ<dim>                 mapping(3);
         Tessella::AgglomerationHandler<dim> handler(triangulation,
-                                                    name == "curved" ? &mapping
-                                                                     : nullptr);
+                                                    mapping_for<dim>(name));
         handler.agglomerate(make_strategy<dim>("steps"));
         handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(2));
         handler.tabulate(0);
@@ -430,10 +428,8 @@ namespace
         Triangulation<dim> triangulation;
         make_mesh(mesh, triangulation);
         triangulation.refine_global(dim == 2 ? 2 : 1);
-        const MappingQ<dim>                 mapping(3);
         Tessella::AgglomerationHandler<dim> handler(triangulation,
-                                                    mesh == "curved" ? &mapping
-                                                                     : nullptr);
+                                                    mapping_for<dim>(mesh));
         handler.agglomerate(make_strategy<dim>("none"));
         const Reference::Problem<dim> problem = full_problem<dim>();
         for (const unsigned int p : {1u, 3u})

@@ -404,8 +404,7 @@ smooth()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   formula<2>();
   formula<3>();
   no_residual<2>();

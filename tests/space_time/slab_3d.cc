@@ -21,10 +21,8 @@ compare_with_products(const std::string &name, const unsigned int n_polytopes)
 {
   Triangulation<3> triangulation;
   make_mesh(name, triangulation);
-  const MappingQ<3>                 mapping(2);
   Tessella::AgglomerationHandler<3> handler(triangulation,
-                                            name == "curved" ? &mapping
-                                                             : nullptr);
+                                            mapping_for<3>(name));
   handler.agglomerate(scattered<3>(n_polytopes));
   const unsigned int p = 2;
   handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<3>(p));
@@ -120,8 +118,7 @@ compare_with_products(const std::string &name, const unsigned int n_polytopes)
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   for (const std::string name :
        {"box", "distorted", "simplices", "hanging", "curved", "periodic"})
     compare_with_products(name, name == "periodic" ? 5 : 4);
