@@ -23,7 +23,7 @@
 #include <string>
 #include <vector>
 
-#include "../periodic.h"
+#include "../meshes.h"
 #include "../tests.h"
 #include "reference_assembler.h"
 
@@ -32,21 +32,7 @@ using namespace dealii;
 // ---- functions from lambdas
 
 template <int dim>
-class ScalarLambda : public Function<dim>
-{
-public:
-  explicit ScalarLambda(const std::function<double(const Point<dim> &)> &f)
-    : f(f)
-  {}
-  double
-  value(const Point<dim> &p, const unsigned int = 0) const override
-  {
-    return f(p);
-  }
-
-private:
-  const std::function<double(const Point<dim> &)> f;
-};
+using ScalarLambda = ScalarFunctionFromFunctionObject<dim>;
 
 template <int dim>
 class VectorLambda : public Function<dim>
@@ -392,16 +378,7 @@ make_strategy(const std::string &name)
   };
 }
 
-// ---- mappings and degrees
-
-/// Mapping for a mesh of make_mesh().
-template <int dim>
-const Mapping<dim> *
-mapping_for(const std::string &mesh)
-{
-  static const MappingQ<dim> curved(3);
-  return mesh == "curved" ? &curved : nullptr;
-}
+// ---- degrees
 
 /// Distributes degrees 0 to @p largest.
 template <int dim>

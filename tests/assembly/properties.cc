@@ -371,7 +371,7 @@ spaces()
       make_mesh(name, triangulation);
       const auto make_handler = [&]() {
         auto handler = std::make_unique<Tessella::AgglomerationHandler<dim>>(
-          triangulation, mapping_for<dim>(name));
+          triangulation, mapping_for<dim, 3>(name));
         handler->agglomerate(make_strategy<dim>("scattered"));
         return handler;
       };

@@ -10,6 +10,8 @@
 
 #include <memory>
 
+#include "assembler_data.h"
+
 /// Assembled matrix and right-hand side.
 struct System
 {
@@ -24,9 +26,7 @@ assemble_system(const Tessella::AgglomerationHandler<dim> &handler,
                 const Tessella::Form<dim>                 &form,
                 const Tessella::Backend backend = Tessella::Backend::automatic)
 {
-  typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
-  data.backend = backend;
-  Tessella::PolytopicAssembler<dim> assembler(handler, data);
+  Tessella::PolytopicAssembler<dim> assembler(handler, on<dim>(backend));
   auto                              system = std::make_unique<System>();
   assembler.reinit(system->sparsity, system->matrix, system->rhs);
   assembler.assemble(form, system->matrix, system->rhs);

@@ -30,9 +30,7 @@ namespace
            const Tessella::Form<dim>                 &form,
            const Tessella::Backend                    backend)
   {
-    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
-    data.backend = backend;
-    Tessella::PolytopicAssembler<dim> assembler(handler, data);
+    Tessella::PolytopicAssembler<dim> assembler(handler, on<dim>(backend));
     auto                              result = std::make_unique<System>();
     assembler.reinit(result->sparsity, result->matrix, result->rhs);
     // Entries that are not written become visible.
@@ -217,8 +215,8 @@ namespace
         for (const std::string agglomeration :
              {"none", "steps", "scattered", "one"})
           {
-            Tessella::AgglomerationHandler<dim> handler(triangulation,
-                                                        mapping_for<dim>(mesh));
+            Tessella::AgglomerationHandler<dim> handler(
+              triangulation, mapping_for<dim, 3>(mesh));
             handler.agglomerate(make_strategy<dim>(agglomeration));
             const std::string name    = mesh + ", " + agglomeration;
             const bool        all_ids = mesh == "box" || mesh == "distorted" ||

@@ -168,7 +168,7 @@ namespace
         Triangulation<dim> triangulation;
         make_mesh(mesh, triangulation);
         Tessella::AgglomerationHandler<dim> handler(triangulation,
-                                                    mapping_for<dim>(mesh));
+                                                    mapping_for<dim, 2>(mesh));
         handler.agglomerate(
           scattered<dim>(mesh == "box" ? 0
                          : dim == 2    ? 4

@@ -282,7 +282,7 @@ namespace
         Triangulation<dim> triangulation;
         make_mesh(mesh, triangulation);
         Tessella::AgglomerationHandler<dim> handler(triangulation,
-                                                    mapping_for<dim>(mesh));
+                                                    mapping_for<dim, 3>(mesh));
         handler.agglomerate(make_strategy<dim>("none"));
         handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
         for (const AssemblyStrategy strategy : strategies)
@@ -352,21 +352,12 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name      = argc > 1 ? argv[1] : "";
-  const bool                       available = Tessella::cuda_is_available();
-  if ((name == "unavailable") == available)
-    {
-      std::cout << (available ? "There is a CUDA device."
-                              : "There is no CUDA device.")
-                << std::endl;
-      return 77;
-    }
-  if (name == "unavailable")
-    check_messages();
-  else if (name == "2d")
-    compare_meshes<2>(argc > 2);
-  else
-    compare_meshes<3>(argc > 2);
-  return n_failures == 0 ? 0 : 1;
+  return run_case(argc, argv, [argc](const std::string &name) {
+    if (name == "unavailable")
+      check_messages();
+    else if (name == "2d")
+      compare_meshes<2>(argc > 2);
+    else
+      compare_meshes<3>(argc > 2);
+  });
 }

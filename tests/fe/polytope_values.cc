@@ -24,7 +24,7 @@
 #include <algorithm>
 #include <random>
 
-#include "../periodic.h"
+#include "../meshes.h"
 #include "../tests.h"
 
 using namespace dealii;

@@ -24,7 +24,7 @@
 #include <vector>
 
 #include "../../source/grid/dual_graph.h"
-#include "../periodic.h"
+#include "../meshes.h"
 #include "../tests.h"
 
 using namespace dealii;

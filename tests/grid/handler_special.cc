@@ -30,7 +30,7 @@
 #include <set>
 #include <utility>
 
-#include "../periodic.h"
+#include "../meshes.h"
 #include "check_mesh.h"
 
 // ---- curved

@@ -15,7 +15,7 @@
 #include <functional>
 #include <random>
 
-#include "../periodic.h"
+#include "../meshes.h"
 #include "../tests.h"
 
 using namespace dealii;

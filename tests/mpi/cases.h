@@ -25,7 +25,7 @@
 #include <string>
 #include <vector>
 
-#include "../periodic.h"
+#include "../meshes.h"
 #include "digest.h"
 
 using namespace dealii;

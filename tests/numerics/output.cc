@@ -25,7 +25,7 @@
 #include <sstream>
 #include <sys/resource.h>
 
-#include "../periodic.h"
+#include "../meshes.h"
 #include "../tests.h"
 #include "drawing.h"
 

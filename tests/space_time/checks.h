@@ -48,7 +48,7 @@ reproduce_polynomials(const std::vector<std::string>  &meshes,
       Triangulation<dim> triangulation;
       make_mesh(mesh, triangulation);
       Tessella::AgglomerationHandler<dim> handler(triangulation,
-                                                  mapping_for<dim>(mesh));
+                                                  mapping_for<dim, 2>(mesh));
       handler.agglomerate(scattered<dim>(mesh == "box" ? 0 : 4));
       const bool neumann = mesh != "simplices" && mesh != "curved";
       for (const PolynomialSpaceType space :

@@ -29,7 +29,7 @@
 #include <string>
 #include <vector>
 
-#include "../periodic.h"
+#include "../meshes.h"
 #include "../tests.h"
 
 using namespace dealii;
@@ -160,15 +160,6 @@ make_mesh(const std::string &name, Triangulation<dim> &triangulation)
       std::iota(directions.begin(), directions.end(), 0u);
       add_periodic_faces(triangulation, directions);
     }
-}
-
-/// Mapping for a mesh of make_mesh().
-template <int dim>
-const Mapping<dim> *
-mapping_for(const std::string &mesh)
-{
-  static const MappingQ<dim> curved(2);
-  return mesh == "curved" ? &curved : nullptr;
 }
 
 /// Polytope index is the cell index modulo n, so that polytopes are not
