@@ -16,8 +16,7 @@ function(tessella_unity_build target)
   endif()
   set_target_properties(${target} PROPERTIES
     UNITY_BUILD ON
-    UNITY_BUILD_BATCH_SIZE 8
-    UNITY_BUILD_CODE_AFTER_INCLUDE "#undef TESSELLA_INSTANTIATE")
+    UNITY_BUILD_BATCH_SIZE 8)
   # The compiler considers the anonymous namespaces of the files to be those of a
   # header.
   target_compile_options(${target} PRIVATE

@@ -7,8 +7,7 @@
 //     int
 //     main(int argc, char **argv)
 //     {
-//       dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-//       initlog();
+//       TestProgram program(argc, argv);
 //
 // writes its results to deallog, and is compared with name.output by numdiff
 // (-a 1e-6 -r 1e-8). An exception or an assertion that nobody catches ends it
@@ -47,6 +46,22 @@ initlog()
     }
   dealii::deallog.depth_console(0);
 }
+
+/// Initialises MPI and the number of threads, and sends deallog to its file.
+class TestProgram
+{
+public:
+  TestProgram(int               &argc,
+              char            **&argv,
+              const unsigned int max_threads = n_threads())
+    : mpi(argc, argv, max_threads)
+  {
+    initlog();
+  }
+
+private:
+  dealii::Utilities::MPI::MPI_InitFinalize mpi;
+};
 
 /// Writes "name: ok", or "name: FAILED".
 inline bool

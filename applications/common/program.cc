@@ -340,21 +340,10 @@ namespace Tessella
     {
       std::string message;
       bool        failed = false, said = false;
-      const auto  guard = [&](const auto &function) {
-        try
-          {
-            function();
-          }
-        catch (const std::exception &exception)
-          {
-            message = error_message(exception);
-          }
-        catch (...)
-          {
-            message =
-              "A library that the program uses failed and gave no "
-               "reason.";
-          }
+      const auto  guard = [&](const std::function<void()> &function) {
+        const std::string text = error_message_of(function);
+        if (!text.empty())
+          message = text;
       };
 
       watch_signals();

@@ -31,4 +31,22 @@ namespace Tessella
              ? "An internal check failed: " + in_one_line(e->what())
              : line;
   }
+
+  std::string
+  error_message_of(const std::function<void()> &work)
+  {
+    try
+      {
+        work();
+      }
+    catch (const std::exception &exception)
+      {
+        return error_message(exception);
+      }
+    catch (...)
+      {
+        return "A library that the program uses failed and gave no reason.";
+      }
+    return "";
+  }
 } // namespace Tessella

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "../base/dimensions.h"
 #include "advection_diffusion_reaction_data.h"
 #include "vector_lanes.h"
 
@@ -500,8 +501,6 @@ namespace Tessella
   template void AdvectionDiffusionReaction<dim>::evaluate_boundary_data(   \
     const FacetPointBatch<dim> &, double *, double *) const;
 
-  INSTANTIATE(2)
-  INSTANTIATE(3)
-  INSTANTIATE(4)
+  TESSELLA_FOR_DIMENSIONS(INSTANTIATE)
 #undef INSTANTIATE
 } // namespace Tessella

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 
+#include "../base/dimensions.h"
+
 namespace Tessella
 {
   namespace internal
@@ -313,9 +315,7 @@ namespace Tessella
                        const std::shared_ptr<const void> &,      \
                        std::string &);
 
-    INSTANTIATE(2)
-    INSTANTIATE(3)
-    INSTANTIATE(4)
+    TESSELLA_FOR_DIMENSIONS(INSTANTIATE)
 #undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

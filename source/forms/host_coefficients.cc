@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "../base/dimensions.h"
 #include "vector_lanes.h"
 
 namespace Tessella
@@ -202,9 +203,7 @@ namespace Tessella
   template struct ScalarCoefficient<dim>;                         \
   template struct VectorCoefficient<dim>;
 
-    INSTANTIATE(2)
-    INSTANTIATE(3)
-    INSTANTIATE(4)
+    TESSELLA_FOR_DIMENSIONS(INSTANTIATE)
 #undef INSTANTIATE
   } // namespace internal
 } // namespace Tessella

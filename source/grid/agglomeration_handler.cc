@@ -357,13 +357,7 @@ namespace Tessella
     if (mesh.subcell_point_offset.empty() && mesh.facet_point_offset.empty())
       return;
     // The order of the tables depends on the degrees.
-    mesh.subcell_point_offset.clear();
-    mesh.facet_point_offset.clear();
-    mesh.subcell_points.clear();
-    mesh.facet_points.clear();
-    mesh.facet_point_normals.clear();
-    mesh.subcell_point_weights.clear();
-    mesh.facet_point_weights.clear();
+    mesh.clear_quadrature();
     mesh.quadrature_revision = new_revision();
   }
 

@@ -2,7 +2,6 @@
 #include "flat_view_builder.h"
 
 #include <deal.II/base/multithread_info.h>
-#include <deal.II/base/parallel.h>
 #include <deal.II/base/utilities.h>
 
 #include <tessella/base/exceptions.h>
@@ -15,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "../base/parallel_for.h"
 #include "cell_shapes.h"
 #include "curved_geometry.h"
 #include "face_search.h"
@@ -27,27 +27,6 @@ namespace Tessella
   {
     namespace
     {
-      // Calls f(i) for i in [0, n) in parallel, at least grain indices per
-      // task.
-      template <typename Function>
-      void
-      in_parallel(const unsigned int n,
-                  const unsigned int grain,
-                  const Function    &f)
-      {
-        if (n > 0)
-          dealii::parallel::apply_to_subranges(
-            0u,
-            n,
-            [&](const unsigned int begin, const unsigned int end) {
-              for (unsigned int i = begin; i < end; ++i)
-                f(i);
-            },
-            grain);
-      }
-
-
-
       void
       accumulate(std::vector<unsigned int> &offsets)
       {
@@ -130,7 +109,7 @@ namespace Tessella
           sort_cells_into_polytopes();
           allocate_subcells();
           divide_into_parts();
-          in_parallel(parts.size(), 1, [&](const unsigned int i) {
+          parallel_for(parts.size(), 1, [&](const unsigned int i) {
             work_on_part(parts[i]);
           });
           sort_records();
@@ -452,7 +431,7 @@ namespace Tessella
           for (const PolytopeRange &part : parts)
             for (const auto &foreign : part.foreign)
               records[--fill[foreign.first]] = foreign.second;
-          in_parallel(parts.size(), 1, [&](const unsigned int i) {
+          parallel_for(parts.size(), 1, [&](const unsigned int i) {
             sort_part(parts[i], fill);
           });
           parts.clear();
@@ -515,7 +494,7 @@ namespace Tessella
         void
         fill_interfaces()
         {
-          in_parallel(n_polytopes, 256, [&](const unsigned int k) {
+          parallel_for(n_polytopes, 256, [&](const unsigned int k) {
             unsigned int next = interface_offset[k];
             for (unsigned int f = record_offset[k]; f < record_offset[k + 1];
                  ++f)
@@ -681,7 +660,7 @@ namespace Tessella
             const unsigned int place_a = place(a), place_b = place(b);
             return place_a != place_b ? place_a < place_b : a < b;
           };
-          in_parallel(n_owned, 1024, [&](const unsigned int k) {
+          parallel_for(n_owned, 1024, [&](const unsigned int k) {
             std::sort(view.polytope_interface.begin() +
                         view.polytope_interface_offset[k],
                       view.polytope_interface.begin() +

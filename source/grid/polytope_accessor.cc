@@ -29,6 +29,16 @@ namespace Tessella
       return mesh
         .polytope_interface[mesh.polytope_interface_offset[polytope] + f];
     }
+
+    template <int dim>
+    const PolytopicDoFs &
+    distributed_dofs(const AgglomerationHandler<dim> &handler)
+    {
+      const PolytopicDoFs &dofs = handler.polytopic_dofs();
+      Assert(!dofs.degree.empty(),
+             dealii::ExcMessage("Call distribute_dofs() first."));
+      return dofs;
+    }
   } // namespace
 
   template <int dim>
@@ -168,10 +178,7 @@ namespace Tessella
   unsigned int
   PolytopeAccessor<dim>::degree() const
   {
-    const PolytopicDoFs &dofs = handler->polytopic_dofs();
-    Assert(!dofs.degree.empty(),
-           dealii::ExcMessage("Call distribute_dofs() first."));
-    return dofs.degree[present_index];
+    return distributed_dofs(*handler).degree[present_index];
   }
 
   template <int dim>
@@ -196,9 +203,7 @@ namespace Tessella
   unsigned int
   PolytopeAccessor<dim>::n_dofs() const
   {
-    const PolytopicDoFs &dofs = handler->polytopic_dofs();
-    Assert(!dofs.degree.empty(),
-           dealii::ExcMessage("Call distribute_dofs() first."));
+    const PolytopicDoFs &dofs = distributed_dofs(*handler);
     return static_cast<unsigned int>(dofs.dof_offset[present_index + 1] -
                                      dofs.dof_offset[present_index]);
   }

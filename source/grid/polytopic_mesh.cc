@@ -35,6 +35,19 @@ namespace Tessella
   }
 
   template <int dim>
+  void
+  PolytopicMesh<dim>::clear_quadrature()
+  {
+    subcell_point_offset.clear();
+    facet_point_offset.clear();
+    subcell_points.clear();
+    subcell_point_weights.clear();
+    facet_points.clear();
+    facet_point_normals.clear();
+    facet_point_weights.clear();
+  }
+
+  template <int dim>
   bool
   PolytopicMesh<dim>::is_aligned() const
   {

@@ -16,6 +16,7 @@
 
 #include "../../cuda/lac/blocks.h"
 #include "../base/host_memory.h"
+#include "../base/parallel_for.h"
 #include "reproducible_sum.h"
 
 // Operations on block matrices on the host. Every sum is computed by one thread
@@ -90,26 +91,14 @@ namespace Tessella
     void
     for_blocks(const unsigned int n, const Function &function)
     {
-      for_block_ranges(n,
-                       [&](const unsigned int begin, const unsigned int end) {
-                         for (unsigned int k = begin; k < end; ++k)
-                           function(k);
-                       });
+      parallel_for(n, 32, function);
     }
 
     template <typename Function>
     void
     for_entries(const std::size_t n, const Function &function)
     {
-      if (n > 0)
-        dealii::parallel::apply_to_subranges(
-          std::size_t(0),
-          n,
-          [&](const std::size_t begin, const std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-              function(i);
-          },
-          8192);
+      parallel_for(n, 8192, function);
     }
 
     /// Copies the entries of @p x that belong to the listed block columns to

@@ -4,7 +4,6 @@
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/index_set.h>
-#include <deal.II/base/parallel.h>
 
 #include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/sparse_matrix.h>
@@ -19,7 +18,6 @@
 #include <tessella/lac/host_vector.h>
 #include <tessella/lac/trilinos_block_matrix.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -27,6 +25,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "block_rows.h"
 #include "epetra_rows.h"
 #include "matrix_structure.h"
 #include "store_block_row.h"
@@ -183,13 +182,9 @@ namespace Tessella
         pattern.reinit(dof_offset.back(), dof_offset.back(), row_lengths);
         for (unsigned int k = 0; k < blocks.row_width.size(); ++k)
           for (std::uint64_t i = dof_offset[k]; i < dof_offset[k + 1]; ++i)
-            for (std::uint64_t b = blocks.block_offset[k];
-                 b < blocks.block_offset[k + 1];
-                 ++b)
-              for (std::uint64_t j = dof_offset[blocks.block_column[b]];
-                   j < dof_offset[blocks.block_column[b] + 1];
-                   ++j)
-                pattern.add(i, j);
+            for_columns(blocks, dof_offset, k, [&](const std::uint64_t j) {
+              pattern.add(i, j);
+            });
         pattern.compress();
         matrix.reinit(pattern);
       }
@@ -199,25 +194,17 @@ namespace Tessella
       {
         structure.check_one_process("dealii::SparseMatrix");
         structure.check_size(matrix.m(), "matrix");
-        const BlockSparsity &blocks = structure.blocks;
-        std::atomic<bool>    matches(matrix.n_nonzero_elements() ==
-                                  blocks.n_nonzero_elements());
-        if (matches)
-          dealii::parallel::apply_to_subranges(
-            0u,
-            static_cast<unsigned int>(blocks.row_width.size()),
-            [&](const unsigned int begin, const unsigned int end) {
-              for (unsigned int k = begin; k < end; ++k)
-                if (&matrix.diag_element(structure.dof_offset[k]) -
-                      &matrix.diag_element(0) !=
-                    static_cast<std::ptrdiff_t>(blocks.value_offset[k]))
-                  matches = false;
-            },
-            64);
-        AssertThrow(matches,
-                    dealii::ExcMessage(
-                      "The matrix does not have the sparsity pattern of "
-                      "this mesh and element."));
+        const BlockSparsity &blocks          = structure.blocks;
+        const auto           starts_in_place = [&](const unsigned int k) {
+          return &matrix.diag_element(structure.dof_offset[k]) -
+                   &matrix.diag_element(0) ==
+                 static_cast<std::ptrdiff_t>(blocks.value_offset[k]);
+        };
+        AssertThrow(
+          matrix.n_nonzero_elements() == blocks.n_nonzero_elements() &&
+            all_of_block_rows(blocks.row_width.size(), 64, starts_in_place),
+          dealii::ExcMessage("The matrix does not have the sparsity pattern of "
+                             "this mesh and element."));
       }
 
       static void
@@ -322,10 +309,11 @@ namespace Tessella
     };
 
     /// Common to the vectors of which each process has its own entries.
-    template <typename VectorType, Storage where>
+    template <typename Vector, Storage where = Storage::host>
     struct DistributedVectorTraits
     {
-      using value_type                 = typename VectorType::value_type;
+      using VectorType                 = Vector;
+      using value_type                 = typename Vector::value_type;
       static constexpr Storage storage = where;
 
       static void
@@ -353,13 +341,12 @@ namespace Tessella
     template <typename Number>
     struct VectorTraits<dealii::LinearAlgebra::distributed::Vector<Number>>
       : DistributedVectorTraits<
-          dealii::LinearAlgebra::distributed::Vector<Number>,
-          Storage::host>
+          dealii::LinearAlgebra::distributed::Vector<Number>>
     {};
 
     template <typename Number>
     struct VectorTraits<HostVector<Number>>
-      : DistributedVectorTraits<HostVector<Number>, Storage::host>
+      : DistributedVectorTraits<HostVector<Number>>
     {};
 
     template <typename Number>
@@ -370,11 +357,8 @@ namespace Tessella
 #ifdef TESSELLA_HAVE_EPETRA
     template <>
     struct VectorTraits<dealii::TrilinosWrappers::MPI::Vector>
-      : DistributedVectorTraits<dealii::TrilinosWrappers::MPI::Vector,
-                                Storage::host>
+      : DistributedVectorTraits<dealii::TrilinosWrappers::MPI::Vector>
     {
-      using VectorType = dealii::TrilinosWrappers::MPI::Vector;
-
       static void
       check(const VectorType &vector, const MatrixStructure &structure)
       {

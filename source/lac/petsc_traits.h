@@ -22,10 +22,12 @@
 
 // This header, which PETSc installs, has PetscObjectStateIncrease().
 #  include <algorithm>
+#  include <atomic>
 #  include <mutex>
 #  include <petsc/private/petscimpl.h>
 #  include <utility>
 
+#  include "../base/parallel_for.h"
 #  include "matrix_traits.h"
 
 // Matrices and vectors of PETScWrappers as destinations of assembly.
@@ -75,25 +77,21 @@ namespace Tessella
         const PetscInt *offset = nullptr, *column = nullptr;
         PetscScalar    *value = nullptr;
         PetscBool       done  = PETSC_FALSE;
-        check_petsc(MatGetRowIJ(matrix,
-                                0,
-                                PETSC_FALSE,
-                                PETSC_FALSE,
-                                &n_rows,
-                                &offset,
-                                &column,
-                                &done));
+        const auto      rows  = [&](const auto function) {
+          check_petsc(function(matrix,
+                               0,
+                               PETSC_FALSE,
+                               PETSC_FALSE,
+                               &n_rows,
+                               &offset,
+                               &column,
+                               &done));
+        };
+        rows(MatGetRowIJ);
         AssertThrow(done == PETSC_TRUE, dealii::ExcInternalError());
         part.offset = offset;
         part.column = column;
-        check_petsc(MatRestoreRowIJ(matrix,
-                                    0,
-                                    PETSC_FALSE,
-                                    PETSC_FALSE,
-                                    &n_rows,
-                                    &offset,
-                                    &column,
-                                    &done));
+        rows(MatRestoreRowIJ);
         check_petsc(MatSeqAIJGetArray(matrix, &value));
         part.value = value;
         check_petsc(MatSeqAIJRestoreArray(matrix, &value));
@@ -242,21 +240,6 @@ namespace Tessella
                       ". Use PETSc and deal.II with 64-bit indices."));
       }
 
-      /// Calls work(k) for all block rows; the threads share the loop.
-      template <typename Work>
-      static void
-      for_block_rows(const MatrixStructure &structure, const Work &work)
-      {
-        dealii::parallel::apply_to_subranges(
-          0u,
-          structure.n_owned_polytopes,
-          [&](const unsigned int begin, const unsigned int end) {
-            for (unsigned int k = begin; k < end; ++k)
-              work(k);
-          },
-          64);
-      }
-
       /// Offsets and global columns of the CSR structure. PETSc expects the
       /// columns of a row in ascending order.
       static void
@@ -267,19 +250,16 @@ namespace Tessella
       {
         const BlockSparsity              &blocks     = structure.blocks;
         const std::vector<std::uint64_t> &dof_offset = structure.dof_offset;
-        for_block_rows(structure, [&](const unsigned int k) {
+        const unsigned int                n_rows = structure.n_owned_polytopes;
+        parallel_for(n_rows, 64, [&](const unsigned int k) {
           const unsigned int width = blocks.row_width[k];
           PetscInt *const    row   = column.data() + blocks.value_offset[k];
           PetscInt          *end   = row;
-          for (std::uint64_t b = blocks.block_offset[k];
-               b < blocks.block_offset[k + 1];
-               ++b)
-            for (std::uint64_t j = dof_offset[blocks.block_column[b]];
-                 j < dof_offset[blocks.block_column[b] + 1];
-                 ++j)
-              *end++ = j < structure.n_owned_rows
-                         ? first_row + j
-                         : structure.ghost_columns[j - structure.n_owned_rows];
+          for_columns(blocks, dof_offset, k, [&](const std::uint64_t j) {
+            *end++ = j < structure.n_owned_rows
+                       ? first_row + j
+                       : structure.ghost_columns[j - structure.n_owned_rows];
+          });
           std::sort(row, end);
           for (std::uint64_t i = 0; i < dof_offset[k + 1] - dof_offset[k]; ++i)
             {
@@ -322,8 +302,8 @@ namespace Tessella
                           return static_cast<std::uint64_t>(a) == b;
                         }))
           return false;
-        std::atomic<bool> matches(true);
-        for_block_rows(structure, [&](const unsigned int k) {
+        const unsigned int n_rows = structure.n_owned_polytopes;
+        return all_of_block_rows(n_rows, 64, [&](const unsigned int k) {
           const unsigned int n = n_owned_columns(structure, k);
           for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1];
                ++row)
@@ -333,24 +313,23 @@ namespace Tessella
               if (owned[1] - owned[0] != static_cast<PetscInt>(n) ||
                   others[1] - others[0] !=
                     static_cast<PetscInt>(blocks.row_width[k] - n))
-                matches = false;
-              if (!check_columns || !matches)
+                return false;
+              if (!check_columns)
                 continue;
               const PetscInt *own   = rows.owned.column + owned[0],
                              *other = rows.others.column + others[0];
-              for (std::uint64_t b = blocks.block_offset[k];
-                   b < blocks.block_offset[k + 1];
-                   ++b)
-                for (std::uint64_t j = dof_offset[blocks.block_column[b]];
-                     j < dof_offset[blocks.block_column[b] + 1];
-                     ++j)
-                  if (j < n_owned
-                        ? static_cast<std::uint64_t>(*own++) != j
-                        : static_cast<std::uint64_t>(*other++) + n_owned != j)
-                    matches = false;
+              bool matches          = true;
+              for_columns(blocks, dof_offset, k, [&](const std::uint64_t j) {
+                if (j < n_owned
+                      ? static_cast<std::uint64_t>(*own++) != j
+                      : static_cast<std::uint64_t>(*other++) + n_owned != j)
+                  matches = false;
+              });
+              if (!matches)
+                return false;
             }
+          return true;
         });
-        return matches;
       }
 
       /// Arrays of a matrix. PETSc's functions are for one thread at a time, so
@@ -380,11 +359,8 @@ namespace Tessella
 
     template <>
     struct VectorTraits<dealii::PETScWrappers::MPI::Vector>
-      : DistributedVectorTraits<dealii::PETScWrappers::MPI::Vector,
-                                Storage::host>
+      : DistributedVectorTraits<dealii::PETScWrappers::MPI::Vector>
     {
-      using VectorType = dealii::PETScWrappers::MPI::Vector;
-
       static void
       check(const VectorType &vector, const MatrixStructure &structure)
       {

@@ -2,7 +2,6 @@
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/multithread_info.h>
-#include <deal.II/base/parallel.h>
 
 #include <tessella/lac/trilinos_block_matrix.h>
 
@@ -17,7 +16,6 @@ DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
 DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <future>
 #include <limits>
@@ -26,6 +24,8 @@ DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
 #include <string>
 
 #include "../base/host_memory.h"
+#include "../base/parallel_for.h"
+#include "block_rows.h"
 #include "epetra_rows.h"
 
 namespace Tessella
@@ -42,27 +42,6 @@ namespace Tessella
       epetra_matrix(const TrilinosWrappers::SparseMatrix &matrix)
       {
         return const_cast<Epetra_CrsMatrix &>(matrix.trilinos_matrix());
-      }
-
-      // Whether all k < n satisfy a condition; the threads share the loop.
-      template <typename Condition>
-      bool
-      all_of(const unsigned int n, const Condition &condition)
-      {
-        std::atomic<bool> result(true);
-        parallel::apply_to_subranges(
-          0u,
-          n,
-          [&](const unsigned int begin, const unsigned int end) {
-            for (unsigned int k = begin; k < end; ++k)
-              if (!condition(k))
-                {
-                  result = false;
-                  return;
-                }
-          },
-          1024);
-        return result;
       }
 
       template <typename Number>
@@ -169,40 +148,32 @@ namespace Tessella
            const BlockSparsity              &sparsity,
            const std::vector<std::uint64_t> &dof_offset)
       {
-        parallel::apply_to_subranges(
-          0u,
-          static_cast<unsigned int>(sparsity.row_width.size()),
-          [&](const unsigned int begin, const unsigned int end) {
-            for (unsigned int k = begin; k < end; ++k)
-              {
-                const unsigned int width = sparsity.row_width[k];
-                std::uint64_t      p     = sparsity.value_offset[k];
-                for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1];
-                     ++row)
-                  {
-                    arrays.offsets[row] = static_cast<int>(p);
-                    int *const first    = arrays.indices.get() + p;
-                    if (row == dof_offset[k])
-                      {
-                        int *column = first;
-                        for (std::uint64_t b = sparsity.block_offset[k];
-                             b < sparsity.block_offset[k + 1];
-                             ++b)
-                          for (std::uint64_t c =
-                                 dof_offset[sparsity.block_column[b]];
-                               c < dof_offset[sparsity.block_column[b] + 1];
-                               ++c)
-                            *column++ = static_cast<int>(c);
-                      }
-                    else
-                      std::copy(first - width, first, first);
-                    std::fill_n(arrays.values.get() + p, width, 0.);
-                    p += width;
-                  }
-              }
-          },
-          256);
-        arrays.offsets[dof_offset[sparsity.row_width.size()]] =
+        const unsigned int n_rows = sparsity.row_width.size();
+        internal::parallel_for(n_rows, 256, [&](const unsigned int k) {
+          const unsigned int width = sparsity.row_width[k];
+          std::uint64_t      p     = sparsity.value_offset[k];
+          for (std::uint64_t row = dof_offset[k]; row < dof_offset[k + 1];
+               ++row)
+            {
+              arrays.offsets[row] = static_cast<int>(p);
+              int *const first    = arrays.indices.get() + p;
+              if (row == dof_offset[k])
+                {
+                  int *column = first;
+                  internal::for_columns(sparsity,
+                                        dof_offset,
+                                        k,
+                                        [&](const std::uint64_t c) {
+                                          *column++ = static_cast<int>(c);
+                                        });
+                }
+              else
+                std::copy(first - width, first, first);
+              std::fill_n(arrays.values.get() + p, width, 0.);
+              p += width;
+            }
+        });
+        arrays.offsets[dof_offset[n_rows]] =
           static_cast<int>(sparsity.n_nonzero_elements());
       }
 
@@ -318,11 +289,12 @@ namespace Tessella
            const BlockSparsity              &sparsity,
            const std::vector<std::uint64_t> &dof_offset)
     {
-      int    *offsets = nullptr, *indices = nullptr;
-      double *data = nullptr;
-      bool    matches =
+      int               *offsets = nullptr, *indices = nullptr;
+      double            *data = nullptr;
+      const unsigned int n    = sparsity.row_width.size();
+      bool               matches =
         static_cast<std::uint64_t>(epetra_matrix(matrix).NumMyRows()) ==
-          dof_offset[sparsity.row_width.size()] &&
+          dof_offset[n] &&
         static_cast<std::uint64_t>(epetra_matrix(matrix).NumMyNonzeros()) ==
           sparsity.n_nonzero_elements();
       if (matches)
@@ -330,10 +302,11 @@ namespace Tessella
                                                                indices,
                                                                data) == 0;
       if (matches)
-        matches = all_of(sparsity.row_width.size(), [&](const unsigned int k) {
-          return offsets[dof_offset[k]] ==
-                 static_cast<int>(sparsity.value_offset[k]);
-        });
+        matches =
+          internal::all_of_block_rows(n, 1024, [&](const unsigned int k) {
+            return offsets[dof_offset[k]] ==
+                   static_cast<int>(sparsity.value_offset[k]);
+          });
       AssertThrow(matches,
                   ExcMessage("The matrix does not have the structure of this "
                              "mesh and element: call reinit() of the assembler "
@@ -351,14 +324,16 @@ namespace Tessella
     {
       const EpetraRows    rows(matrix);
       const Epetra_Map   &columns = epetra_matrix(matrix).ColMap();
-      const std::uint64_t n_rows  = dof_offset[sparsity.row_width.size()];
+      const unsigned int  n       = sparsity.row_width.size();
+      const std::uint64_t n_rows  = dof_offset[n];
       bool matches = static_cast<std::uint64_t>(columns.NumMyElements()) ==
                      dof_offset.back();
       for (std::size_t i = 0; matches && i < ghost_columns.size(); ++i)
         matches = columns.GID64(static_cast<int>(n_rows + i)) ==
                   static_cast<long long>(ghost_columns[i]);
       matches =
-        matches && all_of(sparsity.row_width.size(), [&](const unsigned int k) {
+        matches &&
+        internal::all_of_block_rows(n, 1024, [&](const unsigned int k) {
           const int *const row = rows.column + sparsity.value_offset[k];
           for (std::uint64_t b = sparsity.block_offset[k];
                b < sparsity.block_offset[k + 1];

@@ -14,22 +14,23 @@ namespace Tessella
 {
   namespace internal
   {
-    void
-    list_children(const std::vector<unsigned int> &parent,
-                  const unsigned int               n_members,
-                  const unsigned int               n_groups,
-                  std::vector<unsigned int>       &offset,
-                  std::vector<unsigned int>       &list)
+    GroupMembers
+    list_members(const std::vector<unsigned int> &parent,
+                 const unsigned int               n_members,
+                 const unsigned int               n_groups)
     {
+      GroupMembers               result;
+      std::vector<unsigned int> &offset = result.offset;
       offset.assign(n_groups + 1, 0);
       for (unsigned int k = 0; k < n_members; ++k)
         ++offset[parent[k] + 1];
       for (unsigned int K = 0; K < n_groups; ++K)
         offset[K + 1] += offset[K];
       std::vector<unsigned int> next(offset.begin(), offset.end() - 1);
-      list.resize(n_members);
+      result.member.resize(n_members);
       for (unsigned int k = 0; k < n_members; ++k)
-        list[next[parent[k]]++] = k;
+        result.member[next[parent[k]]++] = k;
+      return result;
     }
 
 
@@ -54,8 +55,7 @@ namespace Tessella
           , n_coarse(n_coarse)
         {
           if (!parent.empty())
-            list_children(
-              parent, fine.row_width.size(), n_coarse, child_offset, child);
+            children = list_members(parent, fine.row_width.size(), n_coarse);
         }
 
         // Calls function(K, list) for all coarse block rows K, on all threads,
@@ -84,11 +84,12 @@ namespace Tessella
         make_list(const unsigned int K, std::vector<Entry> &list) const
         {
           list.clear();
-          const unsigned int begin = parent.empty() ? K : child_offset[K],
-                             end = parent.empty() ? K + 1 : child_offset[K + 1];
+          const unsigned int begin = parent.empty() ? K : children.offset[K],
+                             end =
+                               parent.empty() ? K + 1 : children.offset[K + 1];
           for (unsigned int c = begin; c < end; ++c)
             {
-              const unsigned int k = parent.empty() ? c : child[c];
+              const unsigned int k = parent.empty() ? c : children.member[c];
               for (std::uint64_t b = fine.block_offset[k];
                    b < fine.block_offset[k + 1];
                    ++b)
@@ -110,7 +111,7 @@ namespace Tessella
         const BlockSparsity             &fine;
         const std::vector<unsigned int> &parent;
         const unsigned int               n_coarse;
-        std::vector<unsigned int>        child_offset, child;
+        GroupMembers                     children;
       };
 
       // Whether entry @p i is the first one of a coarse block.

@@ -11,14 +11,19 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Lists the members of each group in ascending order, for the first
-    /// @p n_members entries of @p parent.
-    void
-    list_children(const std::vector<unsigned int> &parent,
-                  const unsigned int               n_members,
-                  const unsigned int               n_groups,
-                  std::vector<unsigned int>       &offset,
-                  std::vector<unsigned int>       &list);
+    /// Members of group K, in ascending order, are member[offset[K]] ..
+    /// member[offset[K + 1]].
+    struct GroupMembers
+    {
+      std::vector<unsigned int> offset, member;
+    };
+
+    /// Lists the members of @p n_groups groups for the first @p n_members
+    /// entries of @p parent.
+    GroupMembers
+    list_members(const std::vector<unsigned int> &parent,
+                 const unsigned int               n_members,
+                 const unsigned int               n_groups);
 
     /**
      * Structure of P^T A P: coarse block (K, L) exists if a fine block (k, l)

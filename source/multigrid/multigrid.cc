@@ -315,17 +315,16 @@ namespace Tessella
       transfer.max_coarse = max_dofs(coarse);
       if (fine.parent.empty())
         return;
-      std::vector<unsigned int> offset, list;
-      internal::list_children(
-        fine.parent, fine.n_owned, coarse.n_owned, offset, list);
+      const internal::GroupMembers children =
+        internal::list_members(fine.parent, fine.n_owned, coarse.n_owned);
       std::vector<std::uint64_t> places;
       const std::vector<double>  injection = hierarchy.injection(l, places);
       transfer.parent =
         copy(level.parent,
              std::vector<unsigned int>(fine.parent.begin(),
                                        fine.parent.begin() + fine.n_owned));
-      transfer.child_offset  = copy(level.child_offset, offset);
-      transfer.child         = copy(level.child, list);
+      transfer.child_offset  = copy(level.child_offset, children.offset);
+      transfer.child         = copy(level.child, children.member);
       transfer.matrix_offset = copy(level.matrix_offset, places);
       transfer.matrix =
         copy(level.matrix_values,

@@ -435,5 +435,6 @@ namespace Tessella
 
     TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
     TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
+#undef TESSELLA_INSTANTIATE
   } // namespace VectorTools
 } // namespace Tessella

@@ -557,108 +557,78 @@ namespace Tessella
         form.prepare();
         return result;
       }
-
-
-
-      /// Computes the indicators of residual(), or without @p residuals those
-      /// of jumps().
-      template <int dim, typename VectorType>
-      void
-      estimate(const AgglomerationHandler<dim> &handler,
-               const Form<dim>                 &form,
-               const std::vector<double>       &sigma,
-               const VectorType                &solution,
-               dealii::Vector<double>          &indicators,
-               const unsigned int               extra_order,
-               const bool                       residuals)
-      {
-        const double *const       u      = data(handler, form, sigma, solution);
-        const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
-        const PolytopicDoFs      &dofs   = handler.polytopic_dofs();
-        const FacetStructure      facets = form.facet_structure();
-        handler.tabulate(extra_order);
-        if (dofs.penalty_factor.size() != 2 * std::size_t(mesh.n_facets()))
-          handler.fill_penalty_factors(PenaltyFormula::simplex);
-        const DiscreteProblem<dim> problem(handler, form, sigma, extra_order);
-        const unsigned int         n_own = mesh.n_owned_polytopes();
-        std::vector<double>        total(n_own, 0.);
-
-        if (residuals)
-          {
-            const std::vector<WorkItem> items = work_items(mesh, 64);
-            std::vector<double>         partial(items.size());
-            internal::apply_to_ranges(
-              handler.get_communicator(),
-              items.size(),
-              [&](const std::size_t begin, const std::size_t end) {
-                VolumeResidual<dim> volume(problem);
-                for (std::size_t i = begin; i < end; ++i)
-                  {
-                    const unsigned int k = items[i].polytope;
-                    partial[i]           = volume.compute(k,
-                                                u + dofs.dof_offset[k],
-                                                items[i].begin,
-                                                items[i].end);
-                  }
-              },
-              8);
-            for (std::size_t i = 0; i < items.size(); ++i)
-              total[items[i].polytope] += partial[i];
-          }
-
-        if (facets.facets)
-          {
-            std::vector<double> memory;
-            const double *const all = values_with_ghosts(handler, u, memory);
-            std::vector<double> terms(mesh.n_interfaces());
-            internal::apply_to_ranges(
-              handler.get_communicator(),
-              mesh.n_interfaces(),
-              [&](const unsigned int begin, const unsigned int end) {
-                FacetTerms<dim> facet(problem, all, residuals);
-                for (unsigned int i = begin; i < end; ++i)
-                  terms[i] = facet.compute(i);
-              },
-              32);
-            for (unsigned int k = 0; k < n_own; ++k)
-              for (unsigned int e = mesh.polytope_interface_offset[k];
-                   e < mesh.polytope_interface_offset[k + 1];
-                   ++e)
-                total[k] += terms[mesh.polytope_interface[e] / 2];
-          }
-
-        indicators.reinit(n_own);
-        for (unsigned int k = 0; k < n_own; ++k)
-          indicators[k] = std::sqrt(total[k]);
-      }
     } // namespace
 
 
 
     template <int dim, typename VectorType>
     void
-    residual(const AgglomerationHandler<dim> &handler,
+    estimate(const AgglomerationHandler<dim> &handler,
              const Form<dim>                 &form,
              const std::vector<double>       &sigma,
+             const unsigned int               extra_order,
+             const bool                       residuals,
              const VectorType                &solution,
-             dealii::Vector<double>          &indicators,
-             const unsigned int               extra_order)
+             dealii::Vector<double>          &indicators)
     {
-      estimate(handler, form, sigma, solution, indicators, extra_order, true);
-    }
+      const double *const       u      = data(handler, form, sigma, solution);
+      const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
+      const PolytopicDoFs      &dofs   = handler.polytopic_dofs();
+      const FacetStructure      facets = form.facet_structure();
+      handler.tabulate(extra_order);
+      if (dofs.penalty_factor.size() != 2 * std::size_t(mesh.n_facets()))
+        handler.fill_penalty_factors(PenaltyFormula::simplex);
+      const DiscreteProblem<dim> problem(handler, form, sigma, extra_order);
+      const unsigned int         n_own = mesh.n_owned_polytopes();
+      std::vector<double>        total(n_own, 0.);
 
+      if (residuals)
+        {
+          const std::vector<WorkItem> items = work_items(mesh, 64);
+          std::vector<double>         partial(items.size());
+          internal::apply_to_ranges(
+            handler.get_communicator(),
+            items.size(),
+            [&](const std::size_t begin, const std::size_t end) {
+              VolumeResidual<dim> volume(problem);
+              for (std::size_t i = begin; i < end; ++i)
+                {
+                  const unsigned int k = items[i].polytope;
+                  partial[i]           = volume.compute(k,
+                                              u + dofs.dof_offset[k],
+                                              items[i].begin,
+                                              items[i].end);
+                }
+            },
+            8);
+          for (std::size_t i = 0; i < items.size(); ++i)
+            total[items[i].polytope] += partial[i];
+        }
 
+      if (facets.facets)
+        {
+          std::vector<double> memory;
+          const double *const all = values_with_ghosts(handler, u, memory);
+          std::vector<double> terms(mesh.n_interfaces());
+          internal::apply_to_ranges(
+            handler.get_communicator(),
+            mesh.n_interfaces(),
+            [&](const unsigned int begin, const unsigned int end) {
+              FacetTerms<dim> facet(problem, all, residuals);
+              for (unsigned int i = begin; i < end; ++i)
+                terms[i] = facet.compute(i);
+            },
+            32);
+          for (unsigned int k = 0; k < n_own; ++k)
+            for (unsigned int e = mesh.polytope_interface_offset[k];
+                 e < mesh.polytope_interface_offset[k + 1];
+                 ++e)
+              total[k] += terms[mesh.polytope_interface[e] / 2];
+        }
 
-    template <int dim, typename VectorType>
-    void
-    jumps(const AgglomerationHandler<dim> &handler,
-          const Form<dim>                 &form,
-          const std::vector<double>       &sigma,
-          const VectorType                &solution,
-          dealii::Vector<double>          &indicators,
-          const unsigned int               extra_order)
-    {
-      estimate(handler, form, sigma, solution, indicators, extra_order, false);
+      indicators.reinit(n_own);
+      for (unsigned int k = 0; k < n_own; ++k)
+        indicators[k] = std::sqrt(total[k]);
     }
 
 
@@ -687,18 +657,13 @@ namespace Tessella
 
 
 #define TESSELLA_INSTANTIATE(dim, VectorType)               \
-  template void residual(const AgglomerationHandler<dim> &, \
+  template void estimate(const AgglomerationHandler<dim> &, \
                          const Form<dim> &,                 \
                          const std::vector<double> &,       \
+                         const unsigned int,                \
+                         const bool,                        \
                          const VectorType &,                \
-                         dealii::Vector<double> &,          \
-                         const unsigned int);               \
-  template void jumps(const AgglomerationHandler<dim> &,    \
-                      const Form<dim> &,                    \
-                      const std::vector<double> &,          \
-                      const VectorType &,                   \
-                      dealii::Vector<double> &,             \
-                      const unsigned int);
+                         dealii::Vector<double> &);
 
     template double
     global(const AgglomerationHandler<2> &, const dealii::Vector<double> &);

@@ -232,6 +232,7 @@ namespace Tessella
 
     TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
     TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
+#undef TESSELLA_INSTANTIATE
     template double
     compute_global_error<2>(const AgglomerationHandler<2> &,
                             const dealii::Vector<float> &,

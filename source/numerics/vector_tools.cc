@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#include <deal.II/base/parallel.h>
-
 #include <tessella/base/exceptions.h>
 #include <tessella/numerics/vector_tools.h>
 
@@ -10,6 +8,7 @@
 #include <string>
 
 #include "../base/collective.h"
+#include "../base/parallel_for.h"
 #include "../base/vector_types.h"
 #include "collective_ranges.h"
 #include "function_batch.h"
@@ -257,34 +256,27 @@ namespace Tessella
       };
 
       std::vector<unsigned char> missing(points.size(), 0);
-      dealii::parallel::apply_to_subranges(
-        std::size_t(0),
-        points.size(),
-        [&](const std::size_t begin, const std::size_t end) {
-          for (std::size_t q = begin; q < end; ++q)
-            {
-              const unsigned int s = tree.find(points[q]);
-              if (s == invalid_index)
-                {
-                  missing[q] = 1;
-                  continue;
-                }
-              const unsigned int              k = polytope_of(s);
-              std::array<const double *, dim> x;
-              for (int d = 0; d < dim; ++d)
-                x[d] = &points[q][d];
-              values[q].reinit(n_components);
-              for (unsigned int c = 0; c < n_components; ++c)
-                evaluator.evaluate(k,
-                                   u + dofs.dof_offset[k] +
-                                     std::size_t(c) * dofs.n_basis[k],
-                                   1,
-                                   x,
-                                   &values[q][c],
-                                   nullptr);
-            }
-        },
-        64);
+      parallel_for(points.size(), 64, [&](const std::size_t q) {
+        const unsigned int s = tree.find(points[q]);
+        if (s == invalid_index)
+          {
+            missing[q] = 1;
+            return;
+          }
+        const unsigned int              k = polytope_of(s);
+        std::array<const double *, dim> x;
+        for (int d = 0; d < dim; ++d)
+          x[d] = &points[q][d];
+        values[q].reinit(n_components);
+        for (unsigned int c = 0; c < n_components; ++c)
+          evaluator.evaluate(k,
+                             u + dofs.dof_offset[k] +
+                               std::size_t(c) * dofs.n_basis[k],
+                             1,
+                             x,
+                             &values[q][c],
+                             nullptr);
+      });
       if (internal::n_processes(handler.get_communicator()) > 1)
         share_point_values(handler.get_communicator(),
                            n_components,
@@ -330,5 +322,6 @@ namespace Tessella
 
     TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
     TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
+#undef TESSELLA_INSTANTIATE
   } // namespace VectorTools
 } // namespace Tessella

@@ -19,13 +19,7 @@ namespace Tessella
     if (table_origin == spatial.quadrature_revision && table_origin != 0)
       return;
     table_origin = spatial.quadrature_revision;
-    mesh.subcell_point_offset.clear();
-    mesh.facet_point_offset.clear();
-    mesh.subcell_points.clear();
-    mesh.subcell_point_weights.clear();
-    mesh.facet_points.clear();
-    mesh.facet_point_normals.clear();
-    mesh.facet_point_weights.clear();
+    mesh.clear_quadrature();
     if (spatial.subcell_point_offset.empty())
       return;
     tabulate_subcells();

@@ -62,8 +62,7 @@ derivative_error(const std::string &text)
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
 
   const double x = 0.3, y = -0.7;
   check_close("precedence", value("1+2*x^2-y/4"), 1 + 2 * x * x - y / 4, 1e-15);

@@ -229,8 +229,7 @@ test(const bool simplices)
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   for (const bool simplices : {false, true})
     {
       test<2>(simplices);

@@ -21,7 +21,9 @@
 #include <tessella/grid/agglomeration_handler.h>
 
 #include <string>
+#include <vector>
 
+#include "../meshes.h"
 #include "../tests.h"
 #include "reference_assembler.h"
 
@@ -30,21 +32,7 @@ using namespace dealii;
 // ---- functions from lambdas
 
 template <int dim>
-class ScalarLambda : public Function<dim>
-{
-public:
-  explicit ScalarLambda(const std::function<double(const Point<dim> &)> &f)
-    : f(f)
-  {}
-  double
-  value(const Point<dim> &p, const unsigned int = 0) const override
-  {
-    return f(p);
-  }
-
-private:
-  const std::function<double(const Point<dim> &)> f;
-};
+using ScalarLambda = ScalarFunctionFromFunctionObject<dim>;
 
 template <int dim>
 class VectorLambda : public Function<dim>
@@ -275,10 +263,17 @@ isotropic(const std::function<double(const Point<dim> &)> &f)
 
 // ---- meshes
 
-/// Meshes by name: box, distorted, simplices, hanging, periodic, hanging
-/// periodic, periodic simplices, curved. All except curved are on [0, 1.5] x
-/// [0, 1] (x [0, 1]); all except curved and simplices have boundary ids 0 to 2
-/// dim - 1.
+/// Names of the meshes of make_mesh() on [0, 1.5] x [0, 1] (x [0, 1]).
+const std::vector<std::string> straight_meshes = {"box",
+                                                  "distorted",
+                                                  "simplices",
+                                                  "hanging",
+                                                  "periodic",
+                                                  "hanging periodic",
+                                                  "periodic simplices"};
+
+/// Makes one of these meshes or the mesh "curved". All except curved and
+/// simplices have boundary ids 0 to 2 dim - 1.
 template <int dim>
 void
 make_mesh(const std::string &name, Triangulation<dim> &triangulation)
@@ -324,15 +319,7 @@ make_mesh(const std::string &name, Triangulation<dim> &triangulation)
     GridGenerator::subdivided_hyper_rectangle(
       triangulation, repetitions, Point<dim>(), upper, true);
   if (is_periodic)
-    {
-      std::vector<
-        GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
-        pairs;
-      GridTools::collect_periodic_faces(triangulation, 0, 1, 0, pairs);
-      GridTools::collect_periodic_faces(
-        triangulation, 2 * dim - 2, 2 * dim - 1, dim - 1, pairs);
-      triangulation.add_periodicity(pairs);
-    }
+    add_periodic_faces(triangulation, {0, dim - 1});
   if (name.find("hanging") != std::string::npos)
     {
       for (const auto &cell : triangulation.active_cell_iterators())
@@ -389,6 +376,23 @@ make_strategy(const std::string &name)
       }
     return ids;
   };
+}
+
+// ---- degrees
+
+/// Distributes degrees 0 to @p largest.
+template <int dim>
+void
+distribute_mixed_degrees(Tessella::AgglomerationHandler<dim> &handler,
+                         const unsigned int                   largest)
+{
+  hp::FECollection<dim>     elements;
+  std::vector<unsigned int> indices(handler.n_polytopes());
+  for (unsigned int p = 0; p <= largest; ++p)
+    elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
+  for (unsigned int k = 0; k < indices.size(); ++k)
+    indices[k] = (3 * k + 1) % (largest + 1);
+  handler.distribute_dofs(elements, indices);
 }
 
 // ---- comparison

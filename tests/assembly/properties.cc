@@ -12,6 +12,7 @@
 #include <tessella/numerics/vector_tools.h>
 
 #include "compare.h"
+#include "system.h"
 
 template <int dim>
 void
@@ -175,13 +176,10 @@ conservation()
       problem.f = [](const Point<dim> &x) { return 1. + x[0]; };
       // no flux through the boundary
       problem.default_boundary.type = Reference::Boundary::neumann;
-      const auto form = make_form(problem, Give::scalar_constant, 2);
-      Tessella::PolytopicAssembler<dim> assembler(handler);
-      SparsityPattern                   sparsity;
-      SparseMatrix<double>              matrix;
-      Vector<double>                    rhs;
-      assembler.reinit(sparsity, matrix, rhs);
-      assembler.assemble(form, matrix, rhs);
+      const auto form   = make_form(problem, Give::scalar_constant, 2);
+      const auto system = assemble_system(handler, form);
+      const SparseMatrix<double> &matrix = system->matrix;
+      const Vector<double>       &rhs    = system->rhs;
       // An arbitrary discrete function, and the constant function 1.
       Vector<double> w(rhs), Aw(rhs), one(rhs);
       for (unsigned int i = 0; i < w.size(); ++i)
@@ -255,14 +253,10 @@ symmetry_and_definiteness()
                   problem.a =
                     isotropic<dim>([](const Point<dim> &) { return 1.; });
                 const auto form = make_form(problem, Give::tensor_functions, 2);
-                Tessella::PolytopicAssembler<dim> assembler(handler);
-                SparsityPattern                   sparsity;
-                SparseMatrix<double>              matrix;
-                Vector<double>                    rhs;
-                assembler.reinit(sparsity, matrix, rhs);
-                assembler.assemble(form, matrix, rhs);
-                double                   largest = 0, asymmetry = 0;
-                LAPACKFullMatrix<double> dense(matrix.m());
+                const auto system = assemble_system(handler, form);
+                const SparseMatrix<double> &matrix  = system->matrix;
+                double                      largest = 0, asymmetry = 0;
+                LAPACKFullMatrix<double>    dense(matrix.m());
                 dense = 0.;
                 for (auto e = matrix.begin(); e != matrix.end(); ++e)
                   {
@@ -371,14 +365,13 @@ void
 spaces()
 {
   deallog << "spaces, " << dim << "-D" << std::endl;
-  const MappingQ<dim> mapping(3);
   for (const std::string name : {"hanging", "curved"})
     {
       Triangulation<dim> triangulation;
       make_mesh(name, triangulation);
       const auto make_handler = [&]() {
         auto handler = std::make_unique<Tessella::AgglomerationHandler<dim>>(
-          triangulation, name == "curved" ? &mapping : nullptr);
+          triangulation, mapping_for<dim, 3>(name));
         handler->agglomerate(make_strategy<dim>("scattered"));
         return handler;
       };
@@ -421,8 +414,7 @@ spaces()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   polynomials<2>();
   polynomials<3>();
   conservation<2>();

@@ -6,7 +6,7 @@
 
 /// One quadrilateral and two triangles.
 void
-compare_mixed()
+compare_mixed_2d()
 {
   const std::vector<Point<2>> vertices = {Point<2>(0, 0),
                                           Point<2>(1, 0),
@@ -20,29 +20,14 @@ compare_mixed()
   cells[2].vertices = {2, 5, 4};
   Triangulation<2> triangulation;
   triangulation.create_triangulation(vertices, cells, SubCellData());
-  for (const std::string agglomeration : {"none", "slabs", "one"})
-    {
-      Tessella::AgglomerationHandler<2> handler(triangulation);
-      handler.agglomerate(make_strategy<2>(agglomeration));
-      for (unsigned int p = 0; p <= 4; ++p)
-        {
-          handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(p));
-          compare_and_log("mixed, " + agglomeration +
-                            ", p = " + std::to_string(p),
-                          handler,
-                          full_problem<2>(),
-                          4,
-                          p + 5);
-        }
-    }
+  compare_mixed(triangulation, 4);
 }
 
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   compare_meshes<2>();
-  compare_mixed();
+  compare_mixed_2d();
   compare_curved<2>();
 }

@@ -6,7 +6,7 @@
 
 /// One hexahedron, two wedges, and one pyramid.
 void
-compare_mixed()
+compare_mixed_3d()
 {
   const std::vector<Point<3>> vertices = {Point<3>(0, 0, 0),
                                           Point<3>(1, 0, 0),
@@ -28,29 +28,14 @@ compare_mixed()
   cells[3].vertices = {4, 5, 6, 7, 12};
   Triangulation<3> triangulation;
   triangulation.create_triangulation(vertices, cells, SubCellData());
-  for (const std::string agglomeration : {"none", "slabs", "one"})
-    {
-      Tessella::AgglomerationHandler<3> handler(triangulation);
-      handler.agglomerate(make_strategy<3>(agglomeration));
-      for (unsigned int p = 0; p <= 3; ++p)
-        {
-          handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<3>(p));
-          compare_and_log("mixed, " + agglomeration +
-                            ", p = " + std::to_string(p),
-                          handler,
-                          full_problem<3>(),
-                          4,
-                          p + 5);
-        }
-    }
+  compare_mixed(triangulation, 3);
 }
 
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   compare_meshes<3>();
-  compare_mixed();
+  compare_mixed_3d();
   compare_curved<3>();
 }

@@ -32,13 +32,7 @@ void
 compare_meshes()
 {
   const Reference::Problem<dim> problem = full_problem<dim>();
-  for (const std::string mesh : {"box",
-                                 "distorted",
-                                 "simplices",
-                                 "hanging",
-                                 "periodic",
-                                 "hanging periodic",
-                                 "periodic simplices"})
+  for (const std::string &mesh : straight_meshes)
     {
       Triangulation<dim> triangulation;
       make_mesh(mesh, triangulation);
@@ -72,18 +66,35 @@ compare_meshes()
                           warped ? 22 : 4,
                           warped ? 14 : 2 * dim + 5);
           // hp
-          hp::FECollection<dim>     elements;
-          std::vector<unsigned int> indices(handler.n_polytopes());
-          for (unsigned int p = 0; p <= 4; ++p)
-            elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
-          for (unsigned int k = 0; k < indices.size(); ++k)
-            indices[k] = (3 * k + 1) % 5;
-          handler.distribute_dofs(elements, indices);
+          distribute_mixed_degrees(handler, 4);
           compare_and_log(mesh + ", " + agglomeration + ", hp",
                           handler,
                           problem,
                           warped ? 22 : 4,
                           warped ? 16 : 9);
+        }
+    }
+}
+
+/// Compares on a mesh of cells of several types, up to degree @p max_degree.
+template <int dim>
+void
+compare_mixed(const Triangulation<dim> &triangulation,
+              const unsigned int        max_degree)
+{
+  for (const std::string agglomeration : {"none", "slabs", "one"})
+    {
+      Tessella::AgglomerationHandler<dim> handler(triangulation);
+      handler.agglomerate(make_strategy<dim>(agglomeration));
+      for (unsigned int p = 0; p <= max_degree; ++p)
+        {
+          handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
+          compare_and_log("mixed, " + agglomeration +
+                            ", p = " + std::to_string(p),
+                          handler,
+                          full_problem<dim>(),
+                          4,
+                          p + 5);
         }
     }
 }

@@ -36,6 +36,30 @@ private:
 
 
 
+/// Layout and evaluation of the tables.
+template <int dim>
+struct TableData
+{
+  TableData(const Tessella::PolytopicMesh<dim> &mesh,
+            const Tessella::PolytopicDoFs      &dofs,
+            const Tessella::Form<dim>          &form)
+    : rules(mesh, dofs, form.coefficient_order())
+    , kernels(
+        Internal::select_kernels<dim>(Tessella::InstructionSet::automatic))
+    , data(Internal::make_form_data(mesh, form, true, true))
+    , tabulation{mesh, dofs, form, rules, kernels, data}
+    , positions(Internal::table_positions(mesh, dofs, rules, data))
+  {}
+
+  const Internal::HostRules<dim>             rules;
+  const Internal::HostKernels::Kernels<dim> &kernels;
+  const Internal::Device::FormData<dim>      data;
+  const Internal::HostTabulation<dim>        tabulation;
+  const Internal::TablePositions             positions;
+};
+
+
+
 /// All tables, array by array, assembled from chunks of a given number of
 /// polytopes.
 template <int dim>
@@ -46,13 +70,10 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
          const unsigned int                  chunk_size,
          const bool                          keep)
 {
-  const Internal::HostRules<dim> rules(mesh, dofs, form.coefficient_order());
-  const auto                    &kernels =
-    Internal::select_kernels<dim>(Tessella::InstructionSet::automatic);
-  const auto data = Internal::make_form_data(mesh, form, true, true);
-  const Internal::HostTabulation<dim> tabulation{
-    mesh, dofs, form, rules, kernels, data};
-  const auto positions = Internal::table_positions(mesh, dofs, rules, data);
+  const TableData<dim> tables(mesh, dofs, form);
+  const auto          &tabulation = tables.tabulation;
+  const auto          &positions  = tables.positions;
+  const auto          &data       = tables.data;
   const Internal::Device::Range<std::uint64_t>
     subcell_points = {positions.subcell.data(), 0},
     entry_points   = {positions.entry.data(), 0};
@@ -61,7 +82,7 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
   if (keep)
     AssertThrow(diffusion.reinit(mesh,
                                  dofs,
-                                 rules,
+                                 tables.rules,
                                  form.volume_structure().diffusion ==
                                      Tessella::DiffusionType::tensor
                                    ? dim * dim
@@ -69,10 +90,11 @@ tabulate(const Tessella::PolytopicMesh<dim> &mesh,
                                  1 << 30),
                 ExcInternalError());
   std::vector<double> sigma;
-  Internal::compute_penalty<dim>({mesh, dofs, form, rules, kernels},
-                                 10.,
-                                 sigma,
-                                 keep ? &diffusion : nullptr);
+  Internal::compute_penalty<dim>(
+    {mesh, dofs, form, tables.rules, tables.kernels},
+    10.,
+    sigma,
+    keep ? &diffusion : nullptr);
 
   const std::uint64_t n_volume = positions.subcell.back(),
                       n_facets = positions.entry.back();
@@ -127,13 +149,10 @@ tabulate_packed(const Tessella::PolytopicMesh<dim> &mesh,
                 unsigned int                       &n_symmetric)
 {
   using Internal::Device::Chunk;
-  const Internal::HostRules<dim> rules(mesh, dofs, form.coefficient_order());
-  const auto                    &kernels =
-    Internal::select_kernels<dim>(Tessella::InstructionSet::automatic);
-  const auto data = Internal::make_form_data(mesh, form, true, true);
-  const Internal::HostTabulation<dim> tabulation{
-    mesh, dofs, form, rules, kernels, data};
-  const auto positions = Internal::table_positions(mesh, dofs, rules, data);
+  const TableData<dim>                         tables(mesh, dofs, form);
+  const auto                                  &tabulation = tables.tabulation;
+  const auto                                  &positions  = tables.positions;
+  const auto                                  &data       = tables.data;
   const Internal::Device::PackedTables<dim>    packed(data);
   const Internal::Device::Range<std::uint64_t> subcell_points = {
     positions.subcell.data(), 0};
@@ -390,8 +409,7 @@ test()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   test<2>();
   test<3>();
 }

@@ -355,8 +355,7 @@ threads()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   coefficients<2>();
   coefficients<3>();
   boundary_conditions<2>();

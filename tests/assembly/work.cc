@@ -138,8 +138,7 @@ count(const unsigned int degree, const bool simplices)
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   rules();
   count<2>(1, false);
   count<2>(3, true);

@@ -15,8 +15,7 @@
 int
 main(int argc, char **argv)
 {
-  dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
 
   std::ostringstream version;
   version << TESSELLA_VERSION_MAJOR << '.' << TESSELLA_VERSION_MINOR << '.'

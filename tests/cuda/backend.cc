@@ -30,9 +30,7 @@ namespace
            const Tessella::Form<dim>                 &form,
            const Tessella::Backend                    backend)
   {
-    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
-    data.backend = backend;
-    Tessella::PolytopicAssembler<dim> assembler(handler, data);
+    Tessella::PolytopicAssembler<dim> assembler(handler, on<dim>(backend));
     auto                              result = std::make_unique<System>();
     assembler.reinit(result->sparsity, result->matrix, result->rhs);
     // Entries that are not written become visible.
@@ -208,23 +206,17 @@ namespace
   compare_meshes()
   {
     compare_large_polytopes<dim>();
-    for (const std::string mesh : {"box",
-                                   "distorted",
-                                   "simplices",
-                                   "hanging",
-                                   "periodic",
-                                   "hanging periodic",
-                                   "periodic simplices",
-                                   "curved"})
+    std::vector<std::string> meshes = straight_meshes;
+    meshes.emplace_back("curved");
+    for (const std::string &mesh : meshes)
       {
         Triangulation<dim> triangulation;
         make_mesh(mesh, triangulation);
-        const MappingQ<dim> mapping(3);
         for (const std::string agglomeration :
              {"none", "steps", "scattered", "one"})
           {
             Tessella::AgglomerationHandler<dim> handler(
-              triangulation, mesh == "curved" ? &mapping : nullptr);
+              triangulation, mapping_for<dim, 3>(mesh));
             handler.agglomerate(make_strategy<dim>(agglomeration));
             const std::string name    = mesh + ", " + agglomeration;
             const bool        all_ids = mesh == "box" || mesh == "distorted" ||
@@ -249,13 +241,7 @@ namespace
             compare_forms(name + ", Q2", handler, true);
             for (const unsigned int largest : {1u, 5u})
               {
-                hp::FECollection<dim>     elements;
-                std::vector<unsigned int> indices(handler.n_polytopes());
-                for (unsigned int p = 0; p <= largest; ++p)
-                  elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
-                for (unsigned int k = 0; k < indices.size(); ++k)
-                  indices[k] = (3 * k + 1) % (largest + 1);
-                handler.distribute_dofs(elements, indices);
+                distribute_mixed_degrees(handler, largest);
                 compare_forms(name + ", hp to " + std::to_string(largest),
                               handler,
                               true);

@@ -14,20 +14,31 @@
 #include <unistd.h>
 
 #include "../../source/forms/compiled_coefficients.h"
+#include "../assembly/assembler_data.h"
 #include "../forms/functor_cases.h"
 #include "../tests.h"
 #include "checks.h"
 
 namespace
 {
+  // Fields and values per cell that functors read; the fields are in the memory
+  // of the host or of the device.
   template <int dim>
-  typename Tessella::PolytopicAssembler<dim>::AdditionalData
-  on(const Tessella::Backend backend)
+  struct FunctorData
   {
-    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
-    data.backend = backend;
-    return data;
-  }
+    explicit FunctorData(const FunctorCases<dim> &cases)
+      : vector(cases.piecewise)
+      , on_host{{cases.handler, cases.piecewise}}
+      , on_device{{cases.handler, vector}}
+    {
+      for (const auto &coefficient : cases.cell_coefficients())
+        cell_values.push_back(coefficient.subcell_values());
+    }
+
+    const Tessella::DeviceVector<double> vector;
+    const Functors::Fields<dim>          on_host, on_device;
+    Functors::CellValues                 cell_values;
+  };
 
 
 
@@ -43,13 +54,8 @@ namespace
     Tessella::PolytopicAssembler<dim> host(cases.handler,
                                            on<dim>(Tessella::Backend::host)),
       device(cases.handler, on<dim>(Tessella::Backend::cuda));
-    Tessella::DeviceVector<double> vector(cases.piecewise);
-    const Functors::Fields<dim>    on_host = {{cases.handler, cases.piecewise}},
-                                on_device  = {{cases.handler, vector}};
-    const auto                 coefficients = cases.cell_coefficients();
-    const Functors::CellValues cell_values  = {coefficients[0].subcell_values(),
-                                               coefficients[1].subcell_values()};
-    System                     one, two, three;
+    const FunctorData<dim> data(cases);
+    System                 one, two, three;
     for (const char *kind : {"full",
                              "materials",
                              "degenerate",
@@ -71,16 +77,16 @@ namespace
             (std::string(kind) == "cell_tensor" && what != "code"))
           continue;
         const auto functor = [&](const Functors::Fields<dim> &fields) {
-          return Functors::create<dim>(kind, 2, fields, cell_values);
+          return Functors::create<dim>(kind, 2, fields, data.cell_values);
         };
         if (linearised)
-          one.assemble(host, *functor(on_host));
+          one.assemble(host, *functor(data.on_host));
         else
           one.assemble(host, cases.reference(kind, 2));
         if (what == "code")
           two.assemble(device, cases.reference(kind, 2));
         else
-          two.assemble(device, *functor(on_host));
+          two.assemble(device, *functor(data.on_host));
         const double difference = one.difference(two);
         verify(name, difference < 1e-12, std::to_string(difference));
         verify(name + " on the device",
@@ -92,9 +98,9 @@ namespace
           continue;
         // A field on the device, in forms on the device and on the host; the
         // same bits.
-        three.assemble(device, *functor(on_device));
+        three.assemble(device, *functor(data.on_device));
         verify(name + " repeated", two.difference(three) == 0.);
-        three.assemble(host, *functor(on_device));
+        three.assemble(host, *functor(data.on_device));
         verify(name + " functor on the host, field on the device",
                one.difference(three) < 1e-12);
       }
@@ -108,14 +114,9 @@ namespace
   void
   compare_hdg(const bool simplices, const bool hp, const unsigned int degree)
   {
-    const FunctorCases<dim>        cases(simplices, hp, degree);
-    Tessella::DeviceVector<double> vector(cases.piecewise);
-    const Functors::Fields<dim>    on_host = {{cases.handler, cases.piecewise}},
-                                on_device  = {{cases.handler, vector}};
-    const auto                 coefficients = cases.cell_coefficients();
-    const Functors::CellValues cell_values  = {coefficients[0].subcell_values(),
-                                               coefficients[1].subcell_values()};
-    HybridSystem<dim>          one(cases.handler), two(cases.handler),
+    const FunctorCases<dim> cases(simplices, hp, degree);
+    const FunctorData<dim>  data(cases);
+    HybridSystem<dim>       one(cases.handler), two(cases.handler),
       three(cases.handler);
     const auto host = Tessella::Backend::host, cuda = Tessella::Backend::cuda;
     typename HybridSystem<dim>::Options recompute;
@@ -164,10 +165,10 @@ namespace
               reference,
               std::string(kind) == "no_code" ? "the host" : "on the device");
         if (const auto functor =
-              Functors::create<dim>(kind, 2, on_host, cell_values))
+              Functors::create<dim>(kind, 2, data.on_host, data.cell_values))
           check("functor", *functor, "on the device");
         if (const auto functor =
-              Functors::create<dim>(kind, 2, on_device, cell_values))
+              Functors::create<dim>(kind, 2, data.on_device, data.cell_values))
           check("functor, field on the device", *functor, "on the device");
       }
   }
@@ -188,17 +189,13 @@ namespace
                                   dim == 2 ? 18 : (simplices ? 4 : 8));
     Tessella::PolytopicAssembler<dim> device(cases.handler,
                                              on<dim>(Tessella::Backend::cuda));
-    Tessella::DeviceVector<double>    vector(cases.piecewise);
-    const Functors::Fields<dim>       on_device = {{cases.handler, vector}};
+    const FunctorData<dim>            data(cases);
     System                            one, two;
     auto                              small = on<dim>(Tessella::Backend::cuda);
-    const auto                        coefficients = cases.cell_coefficients();
-    const Functors::CellValues cell_values = {coefficients[0].subcell_values(),
-                                              coefficients[1].subcell_values()};
     for (const char *kind : {"full", "field", "cells", "newton"})
       {
         const auto form =
-          Functors::create<dim>(kind, 2, on_device, cell_values);
+          Functors::create<dim>(kind, 2, data.on_device, data.cell_values);
         one.assemble(device, *form);
         std::size_t  too_little = 0, enough = std::size_t(1) << 26;
         unsigned int n_parts = 0;
@@ -366,7 +363,7 @@ namespace
 
 
   // Compiles the sources of the cases above, without a device.
-  bool
+  void
   check_compiler(const std::string &cache)
   {
     Tessella::KernelCache::set_directory(cache);
@@ -386,10 +383,7 @@ namespace
     const std::string first =
       Tessella::check_compilation(code.functor<3>(), "sm_90");
     if (contains(first, "was not found") || contains(first, "no CUDA"))
-      {
-        std::cout << first << std::endl;
-        return false;
-      }
+      throw CannotRun{first};
     verify("first", first.empty(), first);
     verify("second",
            Tessella::check_compilation(code.functor<3>(), "sm_90") ==
@@ -427,51 +421,45 @@ namespace
            contains(Tessella::check_compilation(code.functor<3>(), "sm_10"),
                     "does not know the architecture"));
     std::filesystem::remove_all(cache);
-    return true;
   }
 } // namespace
 
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name = argc > 1 ? argv[1] : "";
-  if (name == "compiler")
-    {
-      if (!check_compiler("kernel_cache." + std::to_string(getpid())))
-        return 77;
-    }
-  else if (!can_run(name))
-    return 77;
-  else if (name == "errors")
-    {
-      check_errors<3>();
-      check_hdg_errors<2>();
-      check_hdg_errors<3>();
-    }
-  else if (name == "hdg")
-    {
-      compare_hdg<2>(true, true, 2);
-      compare_hdg<2>(true, false, 3);
-      compare_hdg<2>(false, false, 2);
-      compare_hdg<3>(true, false, 1);
-      compare_hdg<3>(false, false, 2);
-    }
-  else
-    {
-      compare<2>(name, true, false, 3);
-      compare<2>(name, false, true, 2);
-      compare<3>(name, true, true, 2);
-      compare<3>(name, true, false, 3);
-      compare<3>(name, false, false, 2);
-      if (name == "functors")
-        {
-          compare_parts<2>(true, false, 3);
-          compare_parts<2>(false, true, 2);
-          compare_parts<3>(true, true, 2);
-          compare_parts<3>(true, false, 3);
-          compare_parts<3>(false, false, 2);
-        }
-    }
-  return finish(name);
+  const auto run = [](const std::string &name) {
+    if (name == "compiler")
+      check_compiler("kernel_cache." + std::to_string(getpid()));
+    else if (name == "errors")
+      {
+        check_errors<3>();
+        check_hdg_errors<2>();
+        check_hdg_errors<3>();
+      }
+    else if (name == "hdg")
+      {
+        compare_hdg<2>(true, true, 2);
+        compare_hdg<2>(true, false, 3);
+        compare_hdg<2>(false, false, 2);
+        compare_hdg<3>(true, false, 1);
+        compare_hdg<3>(false, false, 2);
+      }
+    else
+      {
+        compare<2>(name, true, false, 3);
+        compare<2>(name, false, true, 2);
+        compare<3>(name, true, true, 2);
+        compare<3>(name, true, false, 3);
+        compare<3>(name, false, false, 2);
+        if (name == "functors")
+          {
+            compare_parts<2>(true, false, 3);
+            compare_parts<2>(false, true, 2);
+            compare_parts<3>(true, true, 2);
+            compare_parts<3>(true, false, 3);
+            compare_parts<3>(false, false, 2);
+          }
+      }
+  };
+  return run_case(argc, argv, run, "compiler");
 }

@@ -699,13 +699,7 @@ namespace
               {
                 if (dim == 3 && agglomeration == "none" && largest > 3)
                   continue;
-                hp::FECollection<dim>     elements;
-                std::vector<unsigned int> indices(handler.n_polytopes());
-                for (unsigned int p = 0; p <= largest; ++p)
-                  elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
-                for (unsigned int k = 0; k < indices.size(); ++k)
-                  indices[k] = (3 * k + 1) % (largest + 1);
-                handler.distribute_dofs(elements, indices);
+                distribute_mixed_degrees(handler, largest);
                 check(name + ", hp to " + std::to_string(largest));
               }
           }

@@ -24,6 +24,7 @@
 #include "../../cuda/device/device_share.h"
 #include "../../cuda/device/pieces.h"
 #include "../../source/backends/mesh_part.h"
+#include "../assembly/assembler_data.h"
 #include "../assembly/compare.h"
 #include "checks.h"
 
@@ -254,10 +255,8 @@ namespace
       {
         Triangulation<dim> triangulation;
         make_mesh(name, triangulation);
-        const MappingQ<dim>                 mapping(3);
         Tessella::AgglomerationHandler<dim> handler(triangulation,
-                                                    name == "curved" ? &mapping
-                                                                     : nullptr);
+                                                    mapping_for<dim, 3>(name));
         handler.agglomerate(make_strategy<dim>("steps"));
         handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(2));
         handler.tabulate(0);
@@ -307,10 +306,8 @@ namespace
            const Tessella::Backend                    backend,
            const std::size_t                          memory)
   {
-    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
-    data.backend       = backend;
-    data.device_memory = memory;
-    Tessella::PolytopicAssembler<dim> assembler(handler, data);
+    Tessella::PolytopicAssembler<dim> assembler(handler,
+                                                on<dim>(backend, memory));
     auto                              result = std::make_unique<Result>();
     assembler.reinit(result->matrix, result->rhs);
     // twice, the second time with the stored data of the first
@@ -430,10 +427,8 @@ namespace
         Triangulation<dim> triangulation;
         make_mesh(mesh, triangulation);
         triangulation.refine_global(dim == 2 ? 2 : 1);
-        const MappingQ<dim>                 mapping(3);
         Tessella::AgglomerationHandler<dim> handler(triangulation,
-                                                    mesh == "curved" ? &mapping
-                                                                     : nullptr);
+                                                    mapping_for<dim, 3>(mesh));
         handler.agglomerate(make_strategy<dim>("none"));
         const Reference::Problem<dim> problem = full_problem<dim>();
         for (const unsigned int p : {1u, 3u})
@@ -464,31 +459,25 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name = argc > 1 ? argv[1] : "";
-  if (name == "messages")
-    {
-      check_shares();
-      check_sentences();
-      check_pieces();
-      check_epetra_limit();
-      check_parts<2>();
-      check_parts<3>();
-    }
-  else
-    {
-      if (!Tessella::cuda_is_available())
-        {
-          std::cout << Tessella::why_cuda_is_unavailable() << std::endl;
-          return 77;
-        }
+  const auto run = [](const std::string &name) {
+    if (name == "messages")
+      {
+        check_shares();
+        check_sentences();
+        check_pieces();
+        check_epetra_limit();
+        check_parts<2>();
+        check_parts<3>();
+      }
+    else
+      {
 #ifdef TESSELLA_HAVE_CUDA
-      verify("late lists", n_late_lists() == 0);
-      check_full_device();
+        verify("late lists", n_late_lists() == 0);
+        check_full_device();
 #endif
-      check_memory<2>();
-      check_memory<3>();
-    }
-  std::cout << n_failures << " failures" << std::endl;
-  return n_failures == 0 ? 0 : 1;
+        check_memory<2>();
+        check_memory<3>();
+      }
+  };
+  return run_case(argc, argv, run, "messages");
 }

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "../../applications/nonlinear_diffusion/quasilinear_form.cc"
+#include "../assembly/assembler_data.h"
 #include "../forms/functor_cases.h"
 #include "../tests.h"
 #include "checks.h"
@@ -64,18 +65,6 @@ namespace
 
   template <int dim>
   using Assembler = Tessella::PolytopicAssembler<dim>;
-
-  template <int dim>
-  typename Assembler<dim>::AdditionalData
-  on(const Tessella::Backend backend, const std::size_t memory = 0)
-  {
-    typename Assembler<dim>::AdditionalData data;
-    data.backend       = backend;
-    data.device_memory = memory;
-    return data;
-  }
-
-
 
   // Largest difference relative to the largest entry of each block row.
   template <int dim>
@@ -226,7 +215,7 @@ namespace
 
   // Sources of all kinds compile, without a device.
   template <int dim>
-  bool
+  void
   check_compiler(const std::string &cache)
   {
     using Form = Application::QuasilinearForm<dim>;
@@ -245,39 +234,33 @@ namespace
           const std::string result =
             Tessella::check_compilation(functor, "sm_90");
           if (contains(result, "was not found") || contains(result, "no CUDA"))
-            {
-              std::cout << result << std::endl;
-              return false;
-            }
+            throw CannotRun{result};
           verify(diffusion, result.empty(), result);
         }
     std::filesystem::remove_all(cache);
-    return true;
   }
 } // namespace
 
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name = argc > 1 ? argv[1] : "";
-  if (name == "compiler")
-    {
-      const std::string cache = "kernel_cache." + std::to_string(getpid());
-      if (!check_compiler<2>(cache) || !check_compiler<3>(cache))
-        return 77;
-    }
-  else if (!can_run(name))
-    return 77;
-  else if (name == "2d")
-    {
-      compare<2>(true, false, 3);
-      compare<2>(false, true, 2);
-    }
-  else
-    {
-      compare<3>(true, true, 2);
-      compare<3>(false, false, 2);
-    }
-  return finish(name);
+  const auto run = [](const std::string &name) {
+    if (name == "compiler")
+      {
+        const std::string cache = "kernel_cache." + std::to_string(getpid());
+        check_compiler<2>(cache);
+        check_compiler<3>(cache);
+      }
+    else if (name == "2d")
+      {
+        compare<2>(true, false, 3);
+        compare<2>(false, true, 2);
+      }
+    else
+      {
+        compare<3>(true, true, 2);
+        compare<3>(false, false, 2);
+      }
+  };
+  return run_case(argc, argv, run, "compiler");
 }

@@ -163,14 +163,12 @@ namespace
   void
   check_meshes(const std::vector<std::string> &meshes)
   {
-    const MappingQ<dim> mapping(2);
     for (const std::string &mesh : meshes)
       {
         Triangulation<dim> triangulation;
         make_mesh(mesh, triangulation);
         Tessella::AgglomerationHandler<dim> handler(triangulation,
-                                                    mesh == "curved" ? &mapping
-                                                                     : nullptr);
+                                                    mapping_for<dim, 2>(mesh));
         handler.agglomerate(
           scattered<dim>(mesh == "box" ? 0
                          : dim == 2    ? 4

@@ -57,11 +57,7 @@ namespace
     GridGenerator::convert_hypercube_to_simplex_mesh(boxes, triangulation);
     if (!periodic)
       return;
-    std::vector<
-      GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
-      pairs;
-    GridTools::collect_periodic_faces(triangulation, 0, 1, 0, pairs);
-    triangulation.add_periodicity(pairs);
+    add_periodic_faces(triangulation, {0});
   }
 
 
@@ -71,22 +67,6 @@ namespace
     unsigned int n_parts = 0;
     std::size_t  memory  = 0;
   };
-
-  template <int dim>
-  std::unique_ptr<Result>
-  assemble_on_host(const Tessella::AgglomerationHandler<dim> &handler,
-                   const Tessella::Form<dim>                 &form)
-  {
-    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
-    data.backend = Backend::host;
-    Tessella::PolytopicAssembler<dim> assembler(handler, data);
-    auto                              result = std::make_unique<Result>();
-    assembler.reinit(result->sparsity, result->matrix, result->rhs);
-    assembler.assemble(form, result->matrix, result->rhs);
-    return result;
-  }
-
-
 
   template <int dim>
   std::unique_ptr<Result>
@@ -134,7 +114,7 @@ namespace
                      const Tessella::Form<dim>                 &form,
                      const bool                                 parts = false)
   {
-    const auto host = assemble_on_host(handler, form);
+    const auto host = assemble_system(handler, form, Backend::host);
     for (const AssemblyStrategy strategy : strategies)
       {
         const std::string text =
@@ -271,13 +251,7 @@ namespace
             handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(
               2, Tessella::PolynomialSpaceType::tensor_product));
             compare_all(name + ", Q2", true, false);
-            hp::FECollection<dim>     elements;
-            std::vector<unsigned int> indices(handler.n_polytopes());
-            for (unsigned int p = 0; p <= 3; ++p)
-              elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
-            for (unsigned int k = 0; k < indices.size(); ++k)
-              indices[k] = (3 * k + 1) % 4;
-            handler.distribute_dofs(elements, indices);
+            distribute_mixed_degrees(handler, 3);
             compare_all(name + ", hp", true, agglomeration == "none");
             if (agglomeration == "scattered")
               compare_trilinos(handler,
@@ -287,27 +261,19 @@ namespace
 
     // In 2-D the highest degree, in 3-D a rule that does not fit into constant
     // memory.
-    if (dim == 2 && !quick)
+    if (!quick)
       {
         Triangulation<dim> triangulation;
         make_simplices(false, triangulation);
         Tessella::AgglomerationHandler<dim> handler(triangulation);
         handler.agglomerate(make_strategy<dim>("slabs"));
-        handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(10));
-        compare_strategies("p = 10",
+        handler.distribute_dofs(
+          Tessella::FE_BoundingBoxLegendre<dim>(dim == 2 ? 10 : 1));
+        compare_strategies(dim == 2 ? "p = 10" : "large rule",
                            handler,
-                           make_form(problem, Give::constants, 0));
-      }
-    else if (!quick)
-      {
-        Triangulation<dim> triangulation;
-        make_simplices(false, triangulation);
-        Tessella::AgglomerationHandler<dim> handler(triangulation);
-        handler.agglomerate(make_strategy<dim>("slabs"));
-        handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
-        compare_strategies("large rule",
-                           handler,
-                           make_form(problem, Give::constants, 30));
+                           make_form(problem,
+                                     Give::constants,
+                                     dim == 2 ? 0 : 30));
       }
 
     // unsupported cases
@@ -315,10 +281,8 @@ namespace
       {
         Triangulation<dim> triangulation;
         make_mesh(mesh, triangulation);
-        const MappingQ<dim>                 mapping(3);
         Tessella::AgglomerationHandler<dim> handler(triangulation,
-                                                    mesh == "curved" ? &mapping
-                                                                     : nullptr);
+                                                    mapping_for<dim, 3>(mesh));
         handler.agglomerate(make_strategy<dim>("none"));
         handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(1));
         for (const AssemblyStrategy strategy : strategies)
@@ -343,7 +307,7 @@ namespace
                         "raise AdditionalData::device_memory");
         compare_systems("after an error",
                         handler.polytopic_dofs(),
-                        *assemble_on_host(handler, form),
+                        *assemble_system(handler, form, Backend::host),
                         *assemble(handler, form, strategy));
       }
     std::cout << dim << "-D: " << n_checks << " checks, " << n_failures
@@ -380,29 +344,20 @@ namespace
                strategy);
     // The host backend still works.
     verify("host",
-           std::isfinite(
-             assemble_on_host(handler, form)->matrix.frobenius_norm()));
+           std::isfinite(assemble_system(handler, form, Backend::host)
+                           ->matrix.frobenius_norm()));
   }
 } // namespace
 
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  const std::string                name      = argc > 1 ? argv[1] : "";
-  const bool                       available = Tessella::cuda_is_available();
-  if ((name == "unavailable") == available)
-    {
-      std::cout << (available ? "There is a CUDA device."
-                              : "There is no CUDA device.")
-                << std::endl;
-      return 77;
-    }
-  if (name == "unavailable")
-    check_messages();
-  else if (name == "2d")
-    compare_meshes<2>(argc > 2);
-  else
-    compare_meshes<3>(argc > 2);
-  return n_failures == 0 ? 0 : 1;
+  return run_case(argc, argv, [argc](const std::string &name) {
+    if (name == "unavailable")
+      check_messages();
+    else if (name == "2d")
+      compare_meshes<2>(argc > 2);
+    else
+      compare_meshes<3>(argc > 2);
+  });
 }

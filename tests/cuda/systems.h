@@ -2,10 +2,6 @@
 #ifndef tessella_tests_cuda_systems_h
 #define tessella_tests_cuda_systems_h
 
-#include <deal.II/lac/sparse_matrix.h>
-#include <deal.II/lac/sparsity_pattern.h>
-#include <deal.II/lac/vector.h>
-
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <algorithm>
@@ -13,15 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "../assembly/system.h"
 #include "checks.h"
-
-/// Assembled matrix and right-hand side.
-struct System
-{
-  dealii::SparsityPattern      sparsity;
-  dealii::SparseMatrix<double> matrix;
-  dealii::Vector<double>       rhs;
-};
 
 inline bool
 same_bits(const System &x, const System &y)

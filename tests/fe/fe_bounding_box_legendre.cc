@@ -221,8 +221,7 @@ test_hp()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   deallog.push("2d");
   test<2>(PolynomialSpaceType::total_degree, 10);
   test<2>(PolynomialSpaceType::tensor_product, 6);

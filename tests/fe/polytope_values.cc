@@ -24,6 +24,7 @@
 #include <algorithm>
 #include <random>
 
+#include "../meshes.h"
 #include "../tests.h"
 
 using namespace dealii;
@@ -548,10 +549,7 @@ periodic()
   deallog.push("periodic");
   Triangulation<2> tria;
   GridGenerator::hyper_cube(tria, 0., 2., true);
-  std::vector<GridTools::PeriodicFacePair<Triangulation<2>::cell_iterator>>
-    pairs;
-  GridTools::collect_periodic_faces(tria, 0, 1, 0, pairs);
-  tria.add_periodicity(pairs);
+  add_periodic_faces(tria, {0});
   tria.refine_global(2);
   AgglomerationHandler<2> handler(tria);
   handler.agglomerate(scattered<2>(5));
@@ -633,8 +631,7 @@ several_degrees()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
 
   {
     Triangulation<2> tria;

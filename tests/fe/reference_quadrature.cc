@@ -68,8 +68,7 @@ simplex_error(const ReferenceRule &rule, const unsigned int order)
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
 
   // Several threads request rules that do not exist yet.
   {

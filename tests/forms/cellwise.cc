@@ -20,6 +20,7 @@
 #include <map>
 #include <memory>
 
+#include "../assembly/system.h"
 #include "../tests.h"
 
 using namespace dealii;
@@ -43,25 +44,12 @@ namespace
 
 
 
-  struct System
-  {
-    SparsityPattern      sparsity;
-    SparseMatrix<double> matrix;
-    Vector<double>       rhs;
-  };
-
   template <int dim>
   std::unique_ptr<System>
   assemble(const Tessella::AgglomerationHandler<dim> &handler,
            const Tessella::Form<dim>                 &form)
   {
-    typename Tessella::PolytopicAssembler<dim>::AdditionalData data;
-    data.backend = Tessella::Backend::host;
-    Tessella::PolytopicAssembler<dim> assembler(handler, data);
-    auto                              system = std::make_unique<System>();
-    assembler.reinit(system->sparsity, system->matrix, system->rhs);
-    assembler.assemble(form, system->matrix, system->rhs);
-    return system;
+    return assemble_system(handler, form, Tessella::Backend::host);
   }
 
   template <int dim>
@@ -265,8 +253,7 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   test<2>();
   test<3>();
   copies();

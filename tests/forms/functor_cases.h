@@ -24,32 +24,10 @@
 #include <memory>
 #include <string>
 
+#include "../lambda.h"
 #include "functors.h"
 
 using namespace dealii;
-
-template <int dim>
-class Lambda : public Function<dim>
-{
-public:
-  using Type = std::function<double(const Point<dim> &, const unsigned int)>;
-
-  explicit Lambda(const Type &f, const unsigned int n_components = 1)
-    : Function<dim>(n_components)
-    , f(f)
-  {}
-
-  double
-  value(const Point<dim> &x, const unsigned int component) const override
-  {
-    return f(x, component);
-  }
-
-private:
-  const Type f;
-};
-
-
 
 template <int dim>
 class TensorLambda : public TensorFunction<2, dim>

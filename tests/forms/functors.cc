@@ -119,8 +119,7 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   test<2>(true, true);
   test<2>(false, false);
   test<3>(true, true);

@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "../../source/grid/dual_graph.h"
+#include "../meshes.h"
 #include "../tests.h"
 
 using namespace dealii;
@@ -509,10 +510,7 @@ check_periodic()
 {
   Triangulation<2> triangulation;
   GridGenerator::subdivided_hyper_cube(triangulation, 4, 0., 1., true);
-  std::vector<GridTools::PeriodicFacePair<Triangulation<2>::cell_iterator>>
-    pairs;
-  GridTools::collect_periodic_faces(triangulation, 0, 1, 0, pairs);
-  triangulation.add_periodicity(pairs);
+  add_periodic_faces(triangulation, {0});
   Ids ids(16, 0);
   for (const auto &cell : triangulation.active_cell_iterators())
     ids[cell->active_cell_index()] =
@@ -524,8 +522,7 @@ check_periodic()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
 
   {
     Triangulation<2> triangulation;

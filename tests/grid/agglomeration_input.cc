@@ -352,8 +352,7 @@ check_gmsh(const Triangulation<2> &triangulation)
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
 
   Triangulation<2> triangulation;
   GridGenerator::subdivided_hyper_cube(triangulation, 2, 0., 2.);

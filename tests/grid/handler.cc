@@ -146,8 +146,7 @@ check_threads()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
 
   check_dimension<2>();
   check_dimension<3>();

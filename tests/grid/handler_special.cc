@@ -30,6 +30,7 @@
 #include <set>
 #include <utility>
 
+#include "../meshes.h"
 #include "check_mesh.h"
 
 // ---- curved
@@ -337,13 +338,7 @@ check_periodic()
     {
       Triangulation<dim> tria;
       GridGenerator::subdivided_hyper_cube(tria, 3, 0., 1., true);
-      std::vector<
-        GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
-        pairs;
-      for (int direction = 0; direction < 2; ++direction)
-        GridTools::collect_periodic_faces(
-          tria, 2 * direction, 2 * direction + 1, direction, pairs);
-      tria.add_periodicity(pairs);
+      add_periodic_faces(tria, {0, 1});
       refine_some(tria, n_refined);
       const std::string name =
         d + (n_refined > 0 ? "with hanging nodes" : "cubes");
@@ -371,11 +366,7 @@ check_periodic()
     std::vector<Point<dim>> vertices;
     Triangulation<dim>      tria;
     GridGenerator::subdivided_hyper_cube(tria, 3, 0., 1., true);
-    std::vector<
-      GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
-      pairs;
-    GridTools::collect_periodic_faces(tria, 0, 1, 0, pairs);
-    tria.add_periodicity(pairs);
+    add_periodic_faces(tria, {0});
     GridTools::transform(
       [](const Point<dim> &p) {
         Point<dim> q = p;
@@ -519,11 +510,7 @@ check_numbering()
   {
     Triangulation<dim> square;
     GridGenerator::subdivided_hyper_cube(square, 2, 0., 1., true);
-    std::vector<
-      GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
-      pairs;
-    GridTools::collect_periodic_faces(square, 0, 1, 0, pairs);
-    square.add_periodicity(pairs);
+    add_periodic_faces(square, {0});
     AgglomerationHandler<dim> periodic(square);
     periodic.agglomerate([](const Triangulation<dim> &t) {
       std::vector<unsigned int> ids(t.n_active_cells());
@@ -1016,8 +1003,7 @@ check_errors()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
 
   check_curved<2>();
   check_curved<3>();

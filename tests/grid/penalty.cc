@@ -15,6 +15,7 @@
 #include <functional>
 #include <random>
 
+#include "../meshes.h"
 #include "../tests.h"
 
 using namespace dealii;
@@ -417,10 +418,7 @@ periodic()
   Triangulation<2> triangulation;
   GridGenerator::subdivided_hyper_rectangle(
     triangulation, {4, 2}, Point<2>(), Point<2>(4, 2), true);
-  std::vector<GridTools::PeriodicFacePair<Triangulation<2>::cell_iterator>>
-    pairs;
-  GridTools::collect_periodic_faces(triangulation, 0, 1, 0, pairs);
-  triangulation.add_periodicity(pairs);
+  add_periodic_faces(triangulation, {0});
   AgglomerationHandler<2> handler(triangulation);
   handler.agglomerate(
     by_centre<2>([](const Point<2> &x) { return x[0] < 3 ? 0u : 1u; }));
@@ -464,8 +462,7 @@ threads_and_cache()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   known_values_2d();
   known_values_3d();
   random_polytopes<2>(60, 200, 0., 0.85);

@@ -51,8 +51,7 @@ read(const std::string                  &name,
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
 
   const std::set<types::boundary_id> sides = {1, 2, 3, 4};
   const std::set<types::boundary_id> faces = {1, 2, 3, 4, 5, 6};

@@ -561,13 +561,7 @@ compare_all()
         2, Tessella::PolynomialSpaceType::tensor_product));
       compare_and_log(
         mesh + ", Q2", handler, full, Give::tensor_functions, Options());
-      hp::FECollection<dim>     elements;
-      std::vector<unsigned int> indices(handler.n_polytopes());
-      for (unsigned int p = 0; p <= 3; ++p)
-        elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
-      for (unsigned int k = 0; k < indices.size(); ++k)
-        indices[k] = (3 * k + 1) % 4;
-      handler.distribute_dofs(elements, indices);
+      distribute_mixed_degrees(handler, 3);
       compare_and_log(mesh + ", hp", handler, full, Give::functions, Options());
     }
 }
@@ -575,8 +569,7 @@ compare_all()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   deallog << "2-D" << std::endl;
   compare_all<2>();
   deallog << "3-D" << std::endl;

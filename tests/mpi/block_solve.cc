@@ -201,8 +201,7 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram               program(argc, argv);
   const std::vector<double> all = solve(MPI_COMM_WORLD),
                             one = solve(MPI_COMM_SELF);
   const char *const names[]     = {"L2 error",

@@ -13,7 +13,6 @@
 #include <deal.II/distributed/tria_base.h>
 #include <deal.II/fe/fe_system.h>
 #include <deal.II/grid/grid_generator.h>
-#include <deal.II/grid/grid_tools.h>
 
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/grid/agglomeration.h>
@@ -22,9 +21,11 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "../meshes.h"
 #include "digest.h"
 
 using namespace dealii;
@@ -77,13 +78,9 @@ make_periodic(Triangulation<dim> &triangulation,
               const unsigned int  n_refinements)
 {
   GridGenerator::hyper_cube(triangulation, 0., 1., true);
-  std::vector<
-    GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
-    pairs;
-  for (unsigned int d = 0; d < n_periodic; ++d)
-    GridTools::collect_periodic_faces(
-      triangulation, 2 * d, 2 * d + 1, d, pairs);
-  triangulation.add_periodicity(pairs);
+  std::vector<unsigned int> directions(n_periodic);
+  std::iota(directions.begin(), directions.end(), 0u);
+  add_periodic_faces(triangulation, directions);
   triangulation.refine_global(n_refinements);
   refine(triangulation,
          [](const Point<dim> &center) { return center[0] < 0.3; });

@@ -464,8 +464,7 @@ serial()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   p4est<2>();
   p4est<3>();
   all_damages();

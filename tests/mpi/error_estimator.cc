@@ -22,31 +22,13 @@
 
 #include <functional>
 
+#include "../lambda.h"
 #include "../tests.h"
 #include "cases.h"
 
 using namespace dealii;
 namespace TVT = Tessella::VectorTools;
 using namespace Tessella;
-
-template <int dim>
-class Lambda : public Function<dim>
-{
-public:
-  Lambda(const std::function<double(const Point<dim> &, unsigned int)> &f,
-         const unsigned int n_components = 1)
-    : Function<dim>(n_components)
-    , f(f)
-  {}
-  double
-  value(const Point<dim> &p, const unsigned int c) const override
-  {
-    return f(p, c);
-  }
-
-private:
-  const std::function<double(const Point<dim> &, unsigned int)> f;
-};
 
 template <int dim>
 std::shared_ptr<Lambda<dim>>
@@ -404,8 +386,7 @@ smooth()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   formula<2>();
   formula<3>();
   no_residual<2>();

@@ -7,8 +7,7 @@
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
-  initlog();
+  TestProgram program(argc, argv, 1);
   test<2>(Backend::host);
   test<3>(Backend::host);
 }

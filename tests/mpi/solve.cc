@@ -573,8 +573,7 @@ test()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
-  initlog();
+  TestProgram program(argc, argv, 1);
   test<2>();
   test<3>();
   test_nested<2>();

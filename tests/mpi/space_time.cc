@@ -12,7 +12,6 @@
 #include <deal.II/distributed/shared_tria.h>
 #include <deal.II/distributed/tria.h>
 #include <deal.II/grid/grid_generator.h>
-#include <deal.II/grid/grid_tools.h>
 
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/numerics/vector_tools.h>
@@ -224,8 +223,7 @@ test()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
-  initlog();
+  TestProgram program(argc, argv, 1);
   test<2>();
   test<3>();
   // periodic boundaries; with three processes or more, some own no polytope
@@ -236,10 +234,7 @@ main(int argc, char **argv)
       false,
       parallel::shared::Triangulation<2>::partition_zorder);
     GridGenerator::hyper_cube(triangulation, 0., 1., true);
-    std::vector<GridTools::PeriodicFacePair<Triangulation<2>::cell_iterator>>
-      pairs;
-    GridTools::collect_periodic_faces(triangulation, 2, 3, 1, pairs);
-    triangulation.add_periodicity(pairs);
+    add_periodic_faces(triangulation, {1});
     triangulation.refine_global(2);
     return run<2>(triangulation,
                   Tessella::Agglomeration::none<2>(),

@@ -326,26 +326,23 @@ namespace
 
     // ---- a matrix that is not symmetric
     Tensor<1, dim> b;
-    b[0]                                  = 1.;
-    const double                diffusion = 1e-2;
-    const Case<dim, Matrix>     test(4, 4, {4}, true, b, diffusion);
-    MG                          multigrid;
-    typename MG::AdditionalData data;
-    data.symmetric = false;
-    data.smoother  = MG::Smoother::gauss_seidel;
-    multigrid.initialize(test.matrix,
-                         test.without_penalty,
-                         test.hierarchy(),
-                         data);
-    using InFloat = Multigrid<HostBlockMatrix<float>>;
-    InFloat                          in_float;
-    typename InFloat::AdditionalData data_in_float;
-    data_in_float.symmetric = false;
-    data_in_float.smoother  = InFloat::Smoother::gauss_seidel;
-    in_float.initialize(test.matrix,
-                        test.without_penalty,
-                        test.hierarchy(),
-                        data_in_float);
+    b[0]                              = 1.;
+    const double            diffusion = 1e-2;
+    const Case<dim, Matrix> test(4, 4, {4}, true, b, diffusion);
+    const auto              initialize = [&test](auto &multigrid) {
+      using MultigridType = std::remove_reference_t<decltype(multigrid)>;
+      typename MultigridType::AdditionalData data;
+      data.symmetric = false;
+      data.smoother  = MultigridType::Smoother::gauss_seidel;
+      multigrid.initialize(test.matrix,
+                           test.without_penalty,
+                           test.hierarchy(),
+                           data);
+    };
+    MG                                multigrid;
+    Multigrid<HostBlockMatrix<float>> in_float;
+    initialize(multigrid);
+    initialize(in_float);
     check(prefix<dim>() + "single precision, advection",
           test.gmres_iterations(in_float) <=
             test.gmres_iterations(multigrid) + 2);
@@ -571,8 +568,7 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   test_matrix<2>();
   test_matrix<3>();
   test_injection<2>();

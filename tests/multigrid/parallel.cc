@@ -79,8 +79,7 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
-  initlog();
+  TestProgram program(argc, argv, 1);
   using Matrix     = HostBlockMatrix<double>;
   using VectorType = HostVector<double>;
   check_parallel<2, Matrix, VectorType>(verify);

@@ -156,8 +156,7 @@ namespace
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 3);
-  initlog();
+  TestProgram program(argc, argv, 3);
 
   for (const unsigned int n : {0, 1, 5, 127, 128, 129, 4096, 300001})
     {

@@ -25,6 +25,7 @@
 #include <sstream>
 #include <sys/resource.h>
 
+#include "../meshes.h"
 #include "../tests.h"
 #include "drawing.h"
 
@@ -251,12 +252,7 @@ polygons()
   Triangulation<2> periodic;
   dealii::GridGenerator::subdivided_hyper_rectangle(
     periodic, {6, 5}, Point<2>(.1, .2), Point<2>(.8, .9), true);
-  std::vector<
-    dealii::GridTools::PeriodicFacePair<Triangulation<2>::cell_iterator>>
-    pairs;
-  dealii::GridTools::collect_periodic_faces(periodic, 0, 1, 0, pairs);
-  dealii::GridTools::collect_periodic_faces(periodic, 2, 3, 1, pairs);
-  periodic.add_periodicity(pairs);
+  add_periodic_faces(periodic, {0, 1});
   ids.resize(periodic.n_active_cells());
   for (unsigned int i = 0; i < ids.size(); ++i)
     ids[i] = i / 7;
@@ -544,8 +540,7 @@ files()
 int
 main(int argc, char **argv)
 {
-  dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   polygons();
   polyhedra();
   for (const bool simplices : {false, true})

@@ -425,8 +425,7 @@ energy_norm()
 int
 main(int argc, char **argv)
 {
-  dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   for (const char *kind : {"plain", "distorted", "hanging", "simplices"})
     {
       polynomials<2>(kind);

@@ -43,14 +43,12 @@ void
 reproduce_polynomials(const std::vector<std::string>  &meshes,
                       const std::vector<unsigned int> &degrees)
 {
-  const MappingQ<dim> mapping(2);
   for (const std::string &mesh : meshes)
     {
       Triangulation<dim> triangulation;
       make_mesh(mesh, triangulation);
       Tessella::AgglomerationHandler<dim> handler(triangulation,
-                                                  mesh == "curved" ? &mapping
-                                                                   : nullptr);
+                                                  mapping_for<dim, 2>(mesh));
       handler.agglomerate(scattered<dim>(mesh == "box" ? 0 : 4));
       const bool neumann = mesh != "simplices" && mesh != "curved";
       for (const PolynomialSpaceType space :

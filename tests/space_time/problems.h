@@ -25,9 +25,11 @@
 
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "../meshes.h"
 #include "../tests.h"
 
 using namespace dealii;
@@ -154,13 +156,9 @@ make_mesh(const std::string &name, Triangulation<dim> &triangulation)
     GridTools::distort_random(0.12, triangulation, true, 7);
   if (name == "periodic")
     {
-      std::vector<
-        GridTools::PeriodicFacePair<typename Triangulation<dim>::cell_iterator>>
-        pairs;
-      for (unsigned int d = 0; d < dim; ++d)
-        GridTools::collect_periodic_faces(
-          triangulation, 2 * d, 2 * d + 1, d, pairs);
-      triangulation.add_periodicity(pairs);
+      std::vector<unsigned int> directions(dim);
+      std::iota(directions.begin(), directions.end(), 0u);
+      add_periodic_faces(triangulation, directions);
     }
 }
 

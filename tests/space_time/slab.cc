@@ -316,8 +316,7 @@ reject_bad_input()
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   wrap_function();
   compare_with_tetrahedra();
   reproduce_polynomials<2>(

@@ -9,6 +9,7 @@
 
 #include <tessella/quadrature/reference_quadrature.h>
 
+#include "../assembly/assembler_data.h"
 #include "checks.h"
 
 // With constant coefficients the block of two elements of one interval is
@@ -21,10 +22,8 @@ compare_with_products(const std::string &name, const unsigned int n_polytopes)
 {
   Triangulation<3> triangulation;
   make_mesh(name, triangulation);
-  const MappingQ<3>                 mapping(2);
   Tessella::AgglomerationHandler<3> handler(triangulation,
-                                            name == "curved" ? &mapping
-                                                             : nullptr);
+                                            mapping_for<3, 2>(name));
   handler.agglomerate(scattered<3>(n_polytopes));
   const unsigned int p = 2;
   handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<3>(p));
@@ -35,14 +34,16 @@ compare_with_products(const std::string &name, const unsigned int n_polytopes)
   const unsigned int order = 1;
 
   // ---- in space
+  const auto set_coefficients = [&](auto &form) {
+    form.set_diffusion(a);
+    form.set_advection(w);
+    form.set_reaction(c);
+    form.set_coefficient_order(order);
+  };
   Tessella::AdvectionDiffusionReaction<3> stationary;
-  stationary.set_diffusion(a);
-  stationary.set_advection(w);
-  stationary.set_reaction(c);
-  stationary.set_coefficient_order(order);
-  Tessella::PolytopicAssembler<3>::AdditionalData host;
-  host.backend = Tessella::Backend::host;
-  Tessella::PolytopicAssembler<3> assembler(handler, host);
+  set_coefficients(stationary);
+  Tessella::PolytopicAssembler<3> assembler(handler,
+                                            on<3>(Tessella::Backend::host));
   SparsityPattern                 patterns[3];
   SparseMatrix<double>            A, M, B;
   Vector<double>                  rhs;
@@ -87,13 +88,9 @@ compare_with_products(const std::string &name, const unsigned int n_polytopes)
       Tessella::SpaceTimeSlab<3> slab(handler, space);
       slab.reinit(0.3, length);
       Tessella::SpaceTimeForm<3> form;
-      form.set_diffusion(a);
-      form.set_advection(w);
-      form.set_reaction(c);
-      form.set_coefficient_order(order);
-      Tessella::PolytopicAssembler<4>::AdditionalData data;
-      data.backend = Tessella::Backend::host;
-      Tessella::PolytopicAssembler<4> product(slab, data);
+      set_coefficients(form);
+      Tessella::PolytopicAssembler<4> product(slab,
+                                              on<4>(Tessella::Backend::host));
       product.reinit(patterns[2], B, rhs);
       product.assemble_matrix(form, B);
       double difference = 0., largest = 0.;
@@ -120,8 +117,7 @@ compare_with_products(const std::string &name, const unsigned int n_polytopes)
 int
 main(int argc, char **argv)
 {
-  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, n_threads());
-  initlog();
+  TestProgram program(argc, argv);
   for (const std::string name :
        {"box", "distorted", "simplices", "hanging", "curved", "periodic"})
     compare_with_products(name, name == "periodic" ? 5 : 4);

@@ -3,6 +3,7 @@
 #define tessella_base_error_message_h
 
 #include <exception>
+#include <functional>
 #include <string>
 
 namespace Tessella
@@ -15,6 +16,11 @@ namespace Tessella
    */
   std::string
   error_message(const std::exception &exception);
+
+  /// Calls @p work and returns the message of the exception that it throws, or
+  /// an empty text if it throws none.
+  std::string
+  error_message_of(const std::function<void()> &work);
 } // namespace Tessella
 
 #endif

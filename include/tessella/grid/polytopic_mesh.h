@@ -213,6 +213,10 @@ namespace Tessella
     /// Memory of the arrays, in bytes.
     std::size_t
     memory_consumption() const;
+
+    /// Removes all tabulated quadrature points. The revision stays.
+    void
+    clear_quadrature();
   };
 } // namespace Tessella
 

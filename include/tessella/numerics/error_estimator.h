@@ -25,6 +25,18 @@ namespace Tessella
    */
   namespace ErrorEstimator
   {
+    /// Computes the indicators of residual(), or without @p residuals those of
+    /// jumps(); internal.
+    template <int dim, typename VectorType>
+    void
+    estimate(const AgglomerationHandler<dim> &handler,
+             const Form<dim>                 &form,
+             const std::vector<double>       &sigma,
+             const unsigned int               extra_order,
+             const bool                       residuals,
+             const VectorType                &solution,
+             dealii::Vector<double>          &indicators);
+
     /**
      * Residual-based indicators: with the flux q = a grad u + beta u,
      *   eta_k^2 = int_k rho^2 (f + div q - b . grad u - c u)^2
@@ -72,7 +84,10 @@ namespace Tessella
              const std::vector<double>       &sigma,
              const VectorType                &solution,
              dealii::Vector<double>          &indicators,
-             const unsigned int               extra_order = 4);
+             const unsigned int               extra_order = 4)
+    {
+      estimate(handler, form, sigma, extra_order, true, solution, indicators);
+    }
 
     /**
      * Jump terms alone: eta_k^2 = 1/2 sum_F int_F w [u]^2 and, on Dirichlet and
@@ -89,7 +104,10 @@ namespace Tessella
           const std::vector<double>       &sigma,
           const VectorType                &solution,
           dealii::Vector<double>          &indicators,
-          const unsigned int               extra_order = 4);
+          const unsigned int               extra_order = 4)
+    {
+      estimate(handler, form, sigma, extra_order, false, solution, indicators);
+    }
 
     /// (sum eta_k^2)^(1/2) over the polytopes of all processes, with the same
     /// result on each. Collective.
