@@ -3,6 +3,7 @@
 #include "facet_values.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "host_dispatch.h"
 
@@ -60,16 +61,10 @@ namespace Tessella
                   std::uint64_t(n_arrays) * n_interface_points(code / 2);
             }
       });
-      std::uint64_t largest = 0;
-      for (unsigned int k = 0; k < n; ++k)
-        {
-          largest = std::max(largest, position[k + 1]);
-          position[k + 1] += position[k];
-        }
-      size = std::max<std::uint64_t>(
-        largest, std::min<std::uint64_t>(position[n], limit / sizeof(double)));
+      std::partial_sum(position.begin(), position.end(), position.begin());
+      size = std::min<std::uint64_t>(position[n], limit / sizeof(double));
       // not initialised: first touch by the threads that fill the memory
-      memory.reset(new double[size]);
+      memory.reset(new double[size + HostKernels::padding]);
     }
 
 
@@ -194,14 +189,16 @@ namespace Tessella
                          n   = segment.end - begin;
       const Location &from   = location[segment.code / 2];
       const double   *values = memory.get() + from.position + segment.first;
-      // Sets an array and its padding, which repeats the last point.
+      // Sets an array and its padding, which repeats the last point. Loops of
+      // fixed length compile to fast code; they may read beyond the values.
       const auto set =
         [&](double *to, const double factor, const double *value) {
           if (to == nullptr)
             return;
           to += begin;
-          for (unsigned int q = 0; q < segment.n_points; ++q)
-            to[q] = factor * value[q];
+          for (unsigned int q = 0; q < n; q += HostKernels::padding)
+            for (unsigned int l = 0; l < HostKernels::padding; ++l)
+              to[q + l] = factor * value[q + l];
           std::fill(to + segment.n_points, to + n, to[segment.n_points - 1]);
         };
       const double *const c = values + side * from.n_points;

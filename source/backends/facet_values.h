@@ -36,8 +36,8 @@ namespace Tessella
       static bool
       applies_to(const Form<dim> &form);
 
-      /// @p sigma has the penalty of each facet; @p limit: bytes of a chunk
-      /// with more than one polytope. All objects must outlive this one.
+      /// @p sigma has the penalty of each facet; @p limit: bytes of the values
+      /// of a chunk. All objects must outlive this one.
       FacetValues(const HostProblem<dim>    &problem,
                   const std::vector<double> &sigma,
                   const std::size_t          limit = std::size_t(1) << 28);
