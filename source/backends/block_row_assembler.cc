@@ -61,7 +61,8 @@ namespace Tessella
       const bool                        tensor_product,
       const bool                        matrix,
       const bool                        rhs,
-      const DiffusionValues<dim>       *diffusion_values)
+      const DiffusionValues<dim>       *diffusion_values,
+      const FacetValues<dim>           *facet_values)
       : mesh(problem.mesh)
       , dofs(problem.dofs)
       , sparsity(sparsity)
@@ -77,7 +78,8 @@ namespace Tessella
       , facet_structure(form.facet_structure())
       , diffusion(volume_structure.constant ? nullptr : diffusion_values)
       , volume_points(buffer_capacity(rules))
-      , facet_points(mesh, rules, kernels)
+      , facet_points(mesh, dofs, rules, kernels)
+      , facet_values(facet_values)
     {
       allocate_basis();
       allocate_volume_blocks();
@@ -387,38 +389,13 @@ namespace Tessella
            e < mesh.polytope_interface_offset[k + 1];
            ++e)
         {
-          const unsigned int interface = mesh.polytope_interface[e] / 2,
-                             side      = mesh.polytope_interface[e] % 2;
-          const unsigned int neighbor =
-            mesh.neighbor(mesh.polytope_interface[e]);
-          const unsigned int boundary_id =
-            mesh.interface_boundary_id[interface];
-          if (!want_matrix && (neighbor != invalid_index || !want_rhs))
+          const unsigned int code = mesh.polytope_interface[e];
+          if (!want_matrix &&
+              (mesh.neighbor(code) != invalid_index || !want_rhs))
             continue;
-
-          unsigned int degree = dofs.degree[k];
-          if (neighbor != invalid_index)
-            degree = std::max(degree, dofs.degree[neighbor]);
-          const double *shift = &mesh.shift[mesh.interface_shift[interface] *
-                                            static_cast<std::size_t>(dim)];
-
-          facet_points.open_segment(neighbor, boundary_id);
-          for (unsigned int f = mesh.facet_offset[interface];
-               f < mesh.facet_offset[interface + 1];
-               ++f)
-            {
-              unsigned int point = 0;
-              while (
-                !facet_points.append(f, side, degree, shift, sigma[f], point))
-                {
-                  // The buffer is full: process its points and continue.
-                  facet_points.close_segment();
-                  facet_points.drop_empty_segment();
-                  process_facet_points(row);
-                  facet_points.open_segment(neighbor, boundary_id);
-                }
-            }
-          facet_points.close_segment();
+          facet_points.append_interface(code, sigma, [&]() {
+            process_facet_points(row);
+          });
         }
       if (facet_points.n_points > 0)
         process_facet_points(row);
@@ -474,20 +451,30 @@ namespace Tessella
 
 
 
-    // Evaluates interior points in a single batch, and boundary points in a
-    // batch for each boundary id.
+    // Evaluates interior points without stored values in a single batch if they
+    // are consecutive, and boundary points in a batch for each boundary id.
     template <int dim>
     void
     BlockRowAssembler<dim>::evaluate_facet_form()
     {
-      unsigned int interior_end = 0;
+      unsigned int begin = 0;
       for (const Segment &segment : facet_points.segments)
-        if (segment.boundary_id == invalid_index)
-          interior_end = segment.end;
-      evaluate_facet_form(0, interior_end, invalid_index);
-      for (const Segment &segment : facet_points.segments)
-        if (segment.boundary_id != invalid_index)
-          evaluate_facet_form(segment.begin, segment.end, segment.boundary_id);
+        {
+          const bool boundary = segment.boundary_id != invalid_index;
+          const bool stored   = !boundary && facet_values != nullptr &&
+                              facet_values->contains(segment.code / 2);
+          if (!boundary && !stored)
+            continue;
+          evaluate_facet_form(begin, segment.begin, invalid_index);
+          begin = segment.end;
+          if (boundary)
+            evaluate_facet_form(segment.begin,
+                                segment.end,
+                                segment.boundary_id);
+          else
+            facet_values->get(segment, facet_blocks);
+        }
+      evaluate_facet_form(begin, facet_points.n_points, invalid_index);
     }
 
 
@@ -500,17 +487,10 @@ namespace Tessella
     {
       if (begin == end)
         return;
-      const FacetPointBuffer<dim> &points   = facet_points;
-      const bool                   boundary = boundary_id != invalid_index;
-      FacetPointBatch<dim>         batch;
-      FacetBlocks<dim>             blocks;
-      batch.n_points = end - begin;
+      const bool       boundary = boundary_id != invalid_index;
+      FacetBlocks<dim> blocks;
       for (unsigned int d = 0; d < dim; ++d)
         {
-          batch.x[d] = points.x[d] + begin;
-          batch.neighbor_x[d] =
-            points.periodic ? points.neighbor_x[d] + begin : batch.x[d];
-          batch.normal[d] = points.normal[d] + begin;
           for (unsigned int side = 0; side < 2; ++side)
             {
               const bool present = side == 0 || !boundary;
@@ -521,23 +501,15 @@ namespace Tessella
             }
           blocks.s[d] = boundary ? from(facet_blocks.s[d], begin) : nullptr;
         }
-      blocks.c[0]    = facet_blocks.c[0] + begin;
-      blocks.c[1]    = boundary ? nullptr : facet_blocks.c[1] + begin;
-      blocks.r       = boundary ? from(facet_blocks.r, begin) : nullptr;
-      batch.subcell  = points.subcells.data() + begin;
-      batch.material = points.materials.data() + begin;
-      batch.sigma    = points.sigma + begin;
+      blocks.c[0] = facet_blocks.c[0] + begin;
+      blocks.c[1] = boundary ? nullptr : facet_blocks.c[1] + begin;
+      blocks.r    = boundary ? from(facet_blocks.r, begin) : nullptr;
+      const FacetPointBatch<dim> batch =
+        facet_points.batch(begin, end, boundary_id);
       if (boundary)
-        {
-          batch.boundary_id = boundary_id;
-          form.evaluate_boundary_facets(batch, blocks);
-        }
+        form.evaluate_boundary_facets(batch, blocks);
       else
-        {
-          batch.neighbor_subcell  = points.neighbor_subcells.data() + begin;
-          batch.neighbor_material = points.neighbor_materials.data() + begin;
-          form.evaluate_interior_facets(batch, blocks);
-        }
+        form.evaluate_interior_facets(batch, blocks);
     }
 
 

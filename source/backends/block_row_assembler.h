@@ -12,6 +12,7 @@
 
 #include "diffusion_values.h"
 #include "facet_points.h"
+#include "facet_values.h"
 #include "host_kernels.h"
 #include "host_points.h"
 
@@ -32,8 +33,8 @@ namespace Tessella
     class BlockRowAssembler
     {
     public:
-      /// The last argument has values that largest_diffusion() stored, or is
-      /// null.
+      /// The last arguments have values that largest_diffusion() stored and
+      /// terms on interior facets of these rows; both may be null.
       BlockRowAssembler(const HostProblem<dim>           &problem,
                         const BlockSparsity              &sparsity,
                         const std::vector<double>        &sigma,
@@ -41,7 +42,8 @@ namespace Tessella
                         const bool                        tensor_product,
                         const bool                        matrix,
                         const bool                        rhs,
-                        const DiffusionValues<dim>       *diffusion);
+                        const DiffusionValues<dim>       *diffusion,
+                        const FacetValues<dim>           *facet_values);
 
       // Computes block row k: the values (the row stride is the width of the
       // block row) and the entries of the right-hand side. Both are
@@ -179,7 +181,9 @@ namespace Tessella
 
       VolumePointBuffer<dim> volume_points;
       FacetPointBuffer<dim>  facet_points;
-      std::vector<double>    volume_memory, facet_memory, basis, rows, other;
+      // Terms on interior facets, or null.
+      const FacetValues<dim> *facet_values;
+      std::vector<double>     volume_memory, facet_memory, basis, rows, other;
       // Arrays that the form fills, and those that kernels read.
       VolumeBlocks<dim>                    volume_blocks;
       HostKernels::VolumeCoefficients<dim> volume_coefficients;

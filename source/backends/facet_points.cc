@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "host_dispatch.h"
 
@@ -64,6 +65,7 @@ namespace Tessella
     template <int dim>
     FacetPointBuffer<dim>::FacetPointBuffer(
       const PolytopicMesh<dim>        &mesh,
+      const PolytopicDoFs             &dofs,
       const HostRules<dim>            &rules,
       const HostKernels::Kernels<dim> &kernels)
       : capacity(buffer_capacity(rules))
@@ -74,6 +76,7 @@ namespace Tessella
       , neighbor_subcells(array_size)
       , neighbor_materials(array_size)
       , mesh(mesh)
+      , dofs(dofs)
       , rules(rules)
       , kernels(kernels)
       , memory((3 * dim + 2) * array_size)
@@ -90,10 +93,16 @@ namespace Tessella
 
     template <int dim>
     void
-    FacetPointBuffer<dim>::open_segment(const unsigned int neighbor,
-                                        const unsigned int boundary_id)
+    FacetPointBuffer<dim>::open_segment(const unsigned int code,
+                                        const unsigned int first)
     {
-      segments.push_back({neighbor, boundary_id, n_points, n_points});
+      segments.push_back({code,
+                          mesh.neighbor(code),
+                          mesh.interface_boundary_id[code / 2],
+                          n_points,
+                          n_points,
+                          first,
+                          0});
     }
 
 
@@ -101,12 +110,15 @@ namespace Tessella
     template <int dim>
     bool
     FacetPointBuffer<dim>::append(const unsigned int facet,
-                                  const unsigned int side,
+                                  const unsigned int code,
                                   const unsigned int degree,
-                                  const double      *shift,
                                   const double       facet_sigma,
                                   unsigned int      &point)
     {
+      const unsigned int side = code % 2;
+      // The shift leads from side 0 to side 1.
+      const double *shift =
+        &mesh.shift[mesh.interface_shift[code / 2] * std::size_t(dim)];
       const FacetType type = mesh.facet_type[facet];
       unsigned int    n;
       bool            finished = true;
@@ -126,6 +138,7 @@ namespace Tessella
       fill_padded(sigma + n_points, n, facet_sigma);
       set_subcells(facet, side, n);
       n_points += n;
+      segments.back().n_points += n;
       return finished;
     }
 
@@ -279,11 +292,30 @@ namespace Tessella
 
 
     template <int dim>
-    void
-    FacetPointBuffer<dim>::drop_empty_segment()
+    FacetPointBatch<dim>
+    FacetPointBuffer<dim>::batch(const unsigned int begin,
+                                 const unsigned int end,
+                                 const unsigned int boundary_id) const
     {
-      if (segments.back().end == segments.back().begin)
-        segments.pop_back();
+      FacetPointBatch<dim> result;
+      result.n_points = end - begin;
+      for (unsigned int d = 0; d < dim; ++d)
+        {
+          result.x[d]          = x[d] + begin;
+          result.neighbor_x[d] = periodic ? neighbor_x[d] + begin : result.x[d];
+          result.normal[d]     = normal[d] + begin;
+        }
+      result.subcell  = subcells.data() + begin;
+      result.material = materials.data() + begin;
+      result.sigma    = sigma + begin;
+      if (boundary_id != invalid_index)
+        result.boundary_id = boundary_id;
+      else
+        {
+          result.neighbor_subcell  = neighbor_subcells.data() + begin;
+          result.neighbor_material = neighbor_materials.data() + begin;
+        }
+      return result;
     }
 
 

@@ -2,10 +2,13 @@
 #ifndef tessella_source_backends_facet_points_h
 #define tessella_source_backends_facet_points_h
 
+#include <tessella/forms/form.h>
+#include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <vector>
 
+#include "../../cuda/backends/assembly.h"
 #include "host_kernels.h"
 #include "host_points.h"
 
@@ -23,43 +26,66 @@ namespace Tessella
     class FacetPointBuffer
     {
     public:
-      /// Consecutive points on the same interface.
+      /// Consecutive points on the same interface, padding included.
       struct Segment
       {
+        /// Interface and own side, as in PolytopicMesh::polytope_interface.
+        unsigned int code;
+        /// Polytope on the other side, or invalid_index at the boundary.
         unsigned int neighbor;
         unsigned int boundary_id;
         unsigned int begin, end;
+        /// Index of point `begin` among the points of the interface, and number
+        /// of points without padding.
+        unsigned int first, n_points;
       };
 
       FacetPointBuffer(const PolytopicMesh<dim>        &mesh,
+                       const PolytopicDoFs             &dofs,
                        const HostRules<dim>            &rules,
                        const HostKernels::Kernels<dim> &kernels);
 
-      /// Starts a group of points. @p neighbor: invalid_index at the boundary.
-      void
-      open_segment(const unsigned int neighbor, const unsigned int boundary_id);
-
-      /// Pads the last segment.
-      void
-      close_segment();
-
-      /// Removes the last segment if it is closed and has no points.
-      void
-      drop_empty_segment();
-
       /**
-       * Appends the points of a facet to the last segment, for a tabulated
-       * facet from @p point on, which advances. Returns false if the buffer was
-       * full before the end of the facet. @p side is the own side, @p degree
-       * the larger degree of both sides, @p shift leads from side 0 to side 1.
+       * Appends the points of an interface, seen from the side of @p code, as a
+       * segment. @p sigma has the penalty of each facet. Whenever the buffer is
+       * full, @p process is called, which must end with clear(); the remaining
+       * points of the interface are a segment of their own.
        */
-      bool
-      append(const unsigned int facet,
-             const unsigned int side,
-             const unsigned int degree,
-             const double      *shift,
-             const double       facet_sigma,
-             unsigned int      &point);
+      template <typename Process>
+      void
+      append_interface(const unsigned int         code,
+                       const std::vector<double> &sigma,
+                       const Process             &process)
+      {
+        const unsigned int interface = code / 2;
+        const unsigned int degree =
+          Device::interface_degree(mesh, dofs, interface);
+        open_segment(code, 0);
+        for (unsigned int f = mesh.facet_offset[interface];
+             f < mesh.facet_offset[interface + 1];
+             ++f)
+          {
+            unsigned int point = 0;
+            while (!append(f, code, degree, sigma[f], point))
+              {
+                const unsigned int next =
+                  segments.back().first + segments.back().n_points;
+                close_segment();
+                if (segments.back().n_points == 0)
+                  segments.pop_back();
+                process();
+                open_segment(code, next);
+              }
+          }
+        close_segment();
+      }
+
+      /// Points [begin, end) for the evaluation of a form: points on interior
+      /// facets, or on one boundary id.
+      FacetPointBatch<dim>
+      batch(const unsigned int begin,
+            const unsigned int end,
+            const unsigned int boundary_id = invalid_index) const;
 
       void
       clear();
@@ -80,6 +106,26 @@ namespace Tessella
       std::vector<Segment> segments;
 
     private:
+      /// Starts a group of points on an interface, from its point @p first on.
+      void
+      open_segment(const unsigned int code, const unsigned int first);
+
+      /// Pads the last segment.
+      void
+      close_segment();
+
+      /**
+       * Appends the points of a facet to the last segment, for a tabulated
+       * facet from @p point on, which advances. Returns false if the buffer was
+       * full before the end of the facet.
+       */
+      bool
+      append(const unsigned int facet,
+             const unsigned int code,
+             const unsigned int degree,
+             const double       facet_sigma,
+             unsigned int      &point);
+
       /// Appends the points of a tabulated facet and returns their number.
       unsigned int
       append_tabulated(const unsigned int facet,
@@ -102,6 +148,7 @@ namespace Tessella
                    const unsigned int n);
 
       const PolytopicMesh<dim>        &mesh;
+      const PolytopicDoFs             &dofs;
       const HostRules<dim>            &rules;
       const HostKernels::Kernels<dim> &kernels;
       std::vector<double>              memory;
