@@ -113,6 +113,11 @@ namespace Tessella
     using ::tan;
     using ::tanh;
 
+#ifdef __CUDACC__
+    // CUDA has functions of these names and types in the global namespace.
+    using ::max;
+    using ::min;
+#else
     TESSELLA_HOST_DEVICE inline double
     max(const double a, const double b)
     {
@@ -123,6 +128,7 @@ namespace Tessella
     {
       return b < a ? b : a;
     }
+#endif
   } // namespace PointwiseMath
 
 
