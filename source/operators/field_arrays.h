@@ -17,16 +17,19 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Coefficients of a discrete function in host memory, those of ghosts
+    /// Coefficients of a discrete function, by default in host memory, those of ghosts
     /// included. The array is kept for the next function of the same space.
     class HostFieldArray
     {
     public:
       /// The coefficients of @p vector, valid until the next call and as long
-      /// as the vector is not changed. Collective.
+      /// as the vector is not changed. Collective. With @p use_device, the
+      /// result is in device memory if the vector is and needs no ghosts.
       template <typename VectorType>
       const double *
-      update(const VectorType &vector, MatrixStructure &structure)
+      update(const VectorType &vector,
+             MatrixStructure  &structure,
+             const bool        use_device = false)
       {
         constexpr bool on_device =
           VectorTraits<VectorType>::storage == Storage::device;
@@ -34,7 +37,7 @@ namespace Tessella
           [&]() { VectorTraits<VectorType>::check(vector, structure); });
         const auto       &rows    = structure.partition();
         const std::size_t n_owned = structure.n_owned_rows;
-        if (rows == nullptr && !on_device)
+        if (rows == nullptr && (!on_device || use_device))
           return begin(vector);
 
         coefficients.resize(structure.dof_offset.back());

@@ -3,8 +3,16 @@
 #include "pointwise_backend.h"
 
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
+
+#include <tessella/base/config.h>
+#include <tessella/device/cuda_device.h>
 
 #include "host_pointwise_backend.h"
+
+#ifdef TESSELLA_HAVE_CUDA
+#  include "cuda_pointwise.h"
+#endif
 
 namespace Tessella
 {
@@ -12,13 +20,49 @@ namespace Tessella
   {
     using namespace dealii;
 
+    namespace
+    {
+      // Whether the parameters choose CUDA and all processes have it.
+      template <int dim>
+      bool
+      chooses_cuda(const PointwiseContext<dim> &context)
+      {
+        const Backend          wanted    = context.parameters.backend;
+        const MatrixStructure &processes = context.structures[0];
+        processes.on_all_processes([&]() {
+          AssertThrow(wanted != Backend::cuda || cuda_is_available(),
+                      ExcMessage(why_cuda_is_unavailable() +
+                                 " Please take the backend host or "
+                                 "automatic."));
+        });
+        bool cuda = wanted == Backend::cuda ||
+                    (wanted == Backend::automatic && cuda_is_available());
+        // Host and device agree up to rounding only, so all processes use the
+        // same backend.
+        if (processes.n_processes > 1)
+          cuda = Utilities::MPI::min(cuda ? 1 : 0, processes.communicator) != 0;
+        return cuda;
+      }
+    } // namespace
+
+
+
     template <int dim>
     std::unique_ptr<PointwiseBackend<dim>>
     make_pointwise_backend(PointwiseContext<dim> &context)
     {
-      AssertThrow(context.parameters.backend != Backend::cuda,
-                  ExcMessage("PointwiseOperator has no CUDA backend in this "
-                             "build: take the backend host or automatic."));
+#ifdef TESSELLA_HAVE_CUDA
+      if (chooses_cuda(context))
+        {
+          const MatrixStructure &processes = context.structures[0];
+          if (processes.n_processes > 1 || context.parameters.device >= 0)
+            choose_cuda_device(processes.communicator,
+                               context.parameters.device);
+          return std::make_unique<CUDAPointwiseBackend<dim>>(context);
+        }
+#else
+      chooses_cuda(context);
+#endif
       const InstructionSet wanted = context.parameters.instruction_set;
       AssertThrow(wanted == InstructionSet::automatic ||
                     wanted <= best_instruction_set(),

@@ -39,6 +39,13 @@ namespace Tessella
       return context.structures[context.test];
     }
 
+    // Whether the backend works on vectors in device memory.
+    bool
+    uses_device() const
+    {
+      return backend->type() == Backend::cuda;
+    }
+
     // Structures of the present degrees of freedom.
     void
     update_structures()
@@ -129,7 +136,9 @@ namespace Tessella
       });
       context.prepare(integrand.coefficient_order());
       for (unsigned int f = 0; f < context.n_fields(); ++f)
-        coefficients[f] = arrays[f].update(*fields[f], context.structures[f]);
+        coefficients[f] = arrays[f].update(*fields[f],
+                                           context.structures[f],
+                                           uses_device());
       report.setup_time = timer.wall_time();
       work();
       const InstructionSet wanted = context.parameters.instruction_set;
@@ -154,7 +163,9 @@ namespace Tessella
       using Traits = internal::VectorTraits<VectorType>;
       test_structure().on_all_processes([&]() {
         Traits::check(vector, test_structure());
-        if constexpr (Traits::storage == internal::Storage::device)
+        if (Traits::storage == internal::Storage::device && uses_device())
+          compute(Traits::values(vector));
+        else if constexpr (Traits::storage == internal::Storage::device)
           {
             host_result.resize(test_structure().n_owned_rows);
             compute(host_result.data());
@@ -327,7 +338,9 @@ namespace Tessella
       },
       [&]() {
         const double *const change =
-          i.direction.update(direction, i.context.structures[field]);
+          i.direction.update(direction,
+                             i.context.structures[field],
+                             i.uses_device());
         i.write(result, [&](double *values) {
           i.backend->tangent(integrand, i.coefficients, field, change, values);
         });
