@@ -13,7 +13,6 @@
 #include <deal.II/base/timer.h>
 
 #include <deal.II/fe/fe_system.h>
-
 #include <deal.II/grid/grid_generator.h>
 
 #include <tessella/base/information.h>
@@ -168,8 +167,8 @@ namespace
       const bool                       host)
   {
     std::cout << library_information() << ".\n"
-              << (cuda_is_available() ? cuda_device_name() :
-                                        why_cuda_is_unavailable())
+              << (cuda_is_available() ? cuda_device_name()
+                                      : why_cuda_is_unavailable())
               << std::endl;
     Euler<dim>   euler;
     const double state[m] = {1.2, 0.5, 0.3, 0.3, 2.7};
@@ -186,8 +185,8 @@ namespace
           GridGenerator::subdivided_hyper_cube_with_simplices(triangulation, n);
           AgglomerationHandler<dim> handler(triangulation);
           const unsigned int        n_cells = triangulation.n_active_cells();
-          handler.agglomerate(
-            Agglomeration::rtree_parts<dim>(polyhedra ? n_cells / 16 : n_cells));
+          handler.agglomerate(Agglomeration::rtree_parts<dim>(
+            polyhedra ? n_cells / 16 : n_cells));
           handler.distribute_dofs(
             FESystem<dim>(FE_BoundingBoxLegendre<dim>(p), m));
           integrand->set_coefficient_order(p);

@@ -10,17 +10,16 @@
 /**
  * Spatial part of the Euler equations of an ideal gas,
  *   div F(U) = 0,  U = (density, momentum, total energy),
- * with the numerical flux HLLC of Toro, Spruce and Speares (Shock Waves 4, 1994)
- * and the wave speeds of Davis; the state outside of the domain is given.
+ * with the numerical flux HLLC of Toro, Spruce and Speares (Shock Waves 4,
+ * 1994) and the wave speeds of Davis; the state outside of the domain is given.
  */
 template <int dim>
 struct Euler
 {
-  static constexpr int m            = dim + 2;
-  using Fields                      = Tessella::FieldComponents<m>;
-  static constexpr int n_components = m;
-  static constexpr unsigned int volume_input =
-                                  Tessella::PointwiseRows::values,
+  static constexpr int m                     = dim + 2;
+  using Fields                               = Tessella::FieldComponents<m>;
+  static constexpr int          n_components = m;
+  static constexpr unsigned int volume_input = Tessella::PointwiseRows::values,
                                 volume_output =
                                   Tessella::PointwiseRows::gradients,
                                 facet_input  = Tessella::PointwiseRows::values,
@@ -46,8 +45,7 @@ struct Euler
         square += u[1 + d] * u[1 + d];
       }
     velocity = momentum * inverse_density;
-    pressure =
-      (gamma - 1.) * (u[dim + 1] - 0.5 * (square * inverse_density));
+    pressure = (gamma - 1.) * (u[dim + 1] - 0.5 * (square * inverse_density));
   }
 
   template <typename Number>
@@ -67,8 +65,8 @@ struct Euler
                  s = (p1 - p0 + m0 * v0 - m1 * v1) / (m0 - m1);
     // The flux of the side from which information comes.
     const bool   left = s >= 0.;
-    const Number sk = left ? s0 : s1, vk = left ? v0 : v1,
-                 pk = left ? p0 : p1, rk = left ? r0 : r1;
+    const Number sk = left ? s0 : s1, vk = left ? v0 : v1, pk = left ? p0 : p1,
+                 rk       = left ? r0 : r1;
     const bool supersonic = left ? s0 >= 0. : s1 <= 0.;
     Number     u[m];
     for (int c = 0; c < m; ++c)
@@ -96,7 +94,7 @@ struct Euler
   TESSELLA_HOST_DEVICE void
   volume(const Tessella::OperatorPoint<dim> &, const U &u, R &r) const
   {
-    using Number = std::decay_t<decltype(u.value[0])>;
+    using Number         = std::decay_t<decltype(u.value[0])>;
     const Number inverse = 1. / u.value[0];
     Number       square  = u.value[1] * u.value[1];
     for (int d = 1; d < dim; ++d)

@@ -29,10 +29,10 @@ namespace
   };
   double Counted::n = 0.;
 
-#define COUNTED_COMPARISON(op)                          \
-  bool operator op(const Counted &a, const Counted &b)  \
-  {                                                     \
-    return a.value op b.value;                          \
+#define COUNTED_COMPARISON(op)                         \
+  bool operator op(const Counted &a, const Counted &b) \
+  {                                                    \
+    return a.value op b.value;                         \
   }
 #define COUNTED_OPERATOR(op)                              \
   Counted operator op(const Counted &a, const Counted &b) \
@@ -115,18 +115,16 @@ namespace
 
 
 OperatorWorkCounter::OperatorWorkCounter(
-  const Tessella::AgglomerationHandler<3> &handler,
-  const unsigned int                       order)
+  const Tessella::AgglomerationHandler<3> &handler, const unsigned int order)
 {
   const auto &mesh = handler.polytopic_mesh();
   const auto &dofs = handler.polytopic_dofs();
   // All sub-cells are tetrahedra and all polytopes have one degree.
   const unsigned int quadrature =
     Tessella::internal::quadrature_order(3, dofs.degree[0], order, false);
-  const double n_v   = simplex_rule(3, quadrature).n_points,
-               n_f   = simplex_rule(2, quadrature).n_points,
-               N     = dofs.n_basis[0];
-  double interior    = 0., all = 0.;
+  const double n_v = simplex_rule(3, quadrature).n_points,
+               n_f = simplex_rule(2, quadrature).n_points, N = dofs.n_basis[0];
+  double interior = 0., all = 0.;
   for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
     {
       const double n     = mesh.facet_offset[i + 1] - mesh.facet_offset[i];
@@ -134,15 +132,15 @@ OperatorWorkCounter::OperatorWorkCounter(
       all += n * (inner ? 2. : 1.);
       interior += inner ? 2. * n : 0.;
     }
-  n_volume     = n_v * mesh.n_subcells();
-  n_facet      = n_f * all;
-  volume_basis = n_volume * N;
-  facet_basis  = n_facet * N;
-  other_basis  = n_f * interior * N;
-  volume_pairs = volume_basis * N;
-  facet_pairs  = (facet_basis + other_basis) * N;
-  vectors      = 8. * handler.n_dofs();
-  geometry     = 8. * (12. * mesh.n_subcells() + 13. * mesh.n_facets());
+  n_volume      = n_v * mesh.n_subcells();
+  n_facet       = n_f * all;
+  volume_basis  = n_volume * N;
+  facet_basis   = n_facet * N;
+  other_basis   = n_f * interior * N;
+  volume_pairs  = volume_basis * N;
+  facet_pairs   = (facet_basis + other_basis) * N;
+  vectors       = 8. * handler.n_dofs();
+  geometry      = 8. * (12. * mesh.n_subcells() + 13. * mesh.n_facets());
   double blocks = mesh.n_polytopes();
   for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
     blocks += mesh.interface_polytope[2 * i + 1] != invalid_index ? 2. : 0.;

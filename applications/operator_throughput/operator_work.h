@@ -14,14 +14,14 @@ struct OperatorWork
  * Work of the Euler equations in three variables, summed over all polytopes.
  *
  * Operations: at each point and side 2 N m for the fields (N basis functions, m
- * components), at each point 2 N m for each row of results that is multiplied by
- * test functions, and the operations of the functor, counted with a number type
- * that counts additions, multiplications, divisions and roots as one each. Both
- * owners of a facet evaluate it. For tangents the fields count twice, and the
- * functor as it does with dual numbers. Jacobians: the functor with one
+ * components), at each point 2 N m for each row of results that is multiplied
+ * by test functions, and the operations of the functor, counted with a number
+ * type that counts additions, multiplications, divisions and roots as one each.
+ * Both owners of a facet evaluate it. For tangents the fields count twice, and
+ * the functor as it does with dual numbers. Jacobians: the functor with one
  * direction after the other but one evaluation of the values, and the products
- * of test functions, derivatives and trial functions, the smaller product first.
- * Basis functions at the points are not counted.
+ * of test functions, derivatives and trial functions, the smaller product
+ * first. Basis functions at the points are not counted.
  *
  * Bytes: coefficients and results once, vertices of sub-cells and facets,
  * normals and measures once, entries of the matrix once.

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <memory>
 
-// The device as pointwise operators use it, in plain types. Their kernels run in
-// the default stream.
+// The device as pointwise operators use it, in plain types. Their kernels run
+// in the default stream.
 
 namespace Tessella
 {

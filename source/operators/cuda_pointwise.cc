@@ -179,12 +179,13 @@ namespace Tessella
     template <int dim>
     Device::PointwiseLayout
     CUDAPointwiseBackend<dim>::start_layout(const Structure &structure,
-                                            const bool       jacobian) const
+                                            const bool       jacobian,
+                                            const bool       direction) const
     {
       const Geometry         &G      = geometry;
       const unsigned int      n      = this->context.n_fields();
       Device::PointwiseLayout layout = Device::PointwiseLayout();
-      unsigned int size   = Device::pointwise_header(dim, n);
+      unsigned int            size   = Device::pointwise_header(dim, n);
       unsigned int degree = G.max_degree[this->context.test], largest = 0;
       for (unsigned int f = 0; f < n; ++f)
         {
@@ -197,7 +198,7 @@ namespace Tessella
             degree = std::max(degree, G.max_degree[f]);
         }
       // The direction of a tangent.
-      if (!jacobian)
+      if (direction)
         size += largest;
       layout.slot_stride = size;
       const bool gradients =
@@ -257,21 +258,21 @@ namespace Tessella
                                          const bool               jacobian,
                                          Device::PointwiseLayout &layout) const
     {
-      const unsigned int m = structure.n_components;
+      const unsigned int m        = structure.n_components;
       unsigned int       n_inputs = 0;
       for (const unsigned int n : structure.field_components)
         n_inputs += n;
-      const unsigned int n_basis = geometry.max_basis[this->context.test];
+      const unsigned int   n_basis = geometry.max_basis[this->context.test];
       const BlockSparsity *blocks =
-        jacobian ? &this->context.structures[this->context.test].blocks :
-                   nullptr;
-      const std::size_t wanted[] = {64 << 10, 112 << 10, shared_memory};
+        jacobian ? &this->context.structures[this->context.test].blocks
+                 : nullptr;
+      const std::size_t wanted[] = {64 << 10, 100 << 10, shared_memory};
       std::unique_ptr<PointwisePlan<dim>> plan;
       // First the wanted size, then ever smaller groups and batches.
       for (unsigned int n_points = 128; n_points >= 1; n_points /= 2)
         {
-          layout = start_layout(structure, jacobian);
-          const unsigned int slot = layout.slot_stride * sizeof(double);
+          layout = start_layout(structure, jacobian, !jacobian);
+          const unsigned int  slot = layout.slot_stride * sizeof(double);
           PointwisePlanLimits limits;
           const std::size_t   bytes = wanted[n_points == 128 ? 0 : 2];
           limits.n_points           = jacobian ? 1024 : n_points;
@@ -332,6 +333,13 @@ namespace Tessella
       const std::unique_ptr<PointwisePlan<dim>> made =
         make_plan(structure, jacobian, plan.layout);
       upload_plan(*made, jacobian, plan);
+      if (!jacobian)
+        {
+          // A residual needs no room for a direction.
+          plan.tangent_layout = plan.layout;
+          plan.layout         = start_layout(structure, false, false);
+          finish_layout(structure, false, *made, plan.layout);
+        }
       plan.structure = structure;
       plan.revision  = geometry.revision;
       return plan;
@@ -400,8 +408,7 @@ namespace Tessella
     template <int dim>
     typename CUDAPointwiseBackend<dim>::Fields
     CUDAPointwiseBackend<dim>::on_host(
-      const Fields                     &fields,
-      std::vector<std::vector<double>> &copies) const
+      const Fields &fields, std::vector<std::vector<double>> &copies) const
     {
       Fields result = fields;
       copies.resize(fields.size());
@@ -423,11 +430,11 @@ namespace Tessella
 
     template <int dim>
     Device::PointwiseTask<dim>
-    CUDAPointwiseBackend<dim>::task(const Plan         &plan,
-                                    const Structure    &structure,
-                                    const Fields       &fields,
-                                    const unsigned int  field,
-                                    const double       *direction)
+    CUDAPointwiseBackend<dim>::task(const Plan        &plan,
+                                    const Structure   &structure,
+                                    const Fields      &fields,
+                                    const unsigned int field,
+                                    const double      *direction)
     {
       const Geometry            &G      = geometry;
       const unsigned int         n      = this->context.n_fields();
@@ -446,27 +453,25 @@ namespace Tessella
                                            plan.segments.data(),
                                            plan.slots.data(),
                                            plan.ranges.data()};
-      result.layout                     = plan.layout;
+      result.layout = direction != nullptr ? plan.tangent_layout : plan.layout;
       if (buffers.size() != n)
         buffers = std::vector<Array<double>>(n);
       unsigned int offset = Device::pointwise_header(dim, n);
       for (unsigned int f = 0; f <= n; ++f)
         {
           const unsigned int g = f < n ? f : field;
-          result.fields[f]     = {f < n ?
-                                    on_device(fields[f], f, buffers[f]) :
-                                  direction != nullptr ?
-                                    on_device(direction, g, direction_buffer) :
-                                    nullptr,
-                                  G.degree[g].data(),
-                                  G.n_basis[g].data(),
-                                  G.dof_offset[g].data(),
-                                  G.exponents[g].data(),
-                                  offset,
-                                  G.total_degree[g]};
-          offset +=
-            even(G.max_basis[g] *
-                 Device::pointwise_pitch(structure.field_components[g]));
+          result.fields[f]     = {f < n ? on_device(fields[f], f, buffers[f])
+                                  : direction != nullptr
+                                    ? on_device(direction, g, direction_buffer)
+                                    : nullptr,
+                              G.degree[g].data(),
+                              G.n_basis[g].data(),
+                              G.dof_offset[g].data(),
+                              G.exponents[g].data(),
+                              offset,
+                              G.total_degree[g]};
+          offset += even(G.max_basis[g] * Device::pointwise_pitch(
+                                            structure.field_components[g]));
         }
       result.test  = this->context.test;
       result.field = field;
@@ -508,10 +513,10 @@ namespace Tessella
     CUDAPointwiseBackend<dim>::throw_not_finite(
       const unsigned long long code) const
     {
-      const bool                facet  = code >> 63 != 0;
-      const unsigned long long  point  = code << 1 >> 13;
-      const std::vector<double> &table = facet ? geometry.tables->facet_points :
-                                                 geometry.tables->volume_points;
+      const bool                 facet = code >> 63 != 0;
+      const unsigned long long   point = code << 1 >> 13;
+      const std::vector<double> &table =
+        facet ? geometry.tables->facet_points : geometry.tables->volume_points;
       std::ostringstream text;
       text << "The result of a PointwiseOperator is not finite: component "
            << (code & 0xfff) << " of the integrand at the point (";
@@ -536,8 +541,7 @@ namespace Tessella
       const std::shared_ptr<const Kernels> present = kernels(integrand);
       const PointwiseContext<dim>         &context = this->context;
       const std::size_t                    n =
-        context.test_dofs()
-          .dof_offset[context.mesh().n_owned_polytopes()];
+        context.test_dofs().dof_offset[context.mesh().n_owned_polytopes()];
       device_call([&]() {
         const bool on_device = n > 0 && Device::is_on_device(result);
         if (present == nullptr)
@@ -563,16 +567,16 @@ namespace Tessella
               Device::upload(result, values.data(), n);
             return;
           }
-        const Structure structure = integrand.structure();
-        Plan           &plan      = prepare_plan(structure, false);
+        const Structure            structure = integrand.structure();
+        Plan                      &plan      = prepare_plan(structure, false);
         Device::PointwiseTask<dim> arguments =
           task(plan, structure, fields, field, direction);
         if (!on_device && result_buffer.size() < n)
           result_buffer.resize(n);
         arguments.result = on_device ? result : result_buffer.data();
         launch(*present,
-               direction != nullptr ? Device::PointwiseKernel::tangent :
-                                      Device::PointwiseKernel::residual,
+               direction != nullptr ? Device::PointwiseKernel::tangent
+                                    : Device::PointwiseKernel::residual,
                arguments,
                plan.n_groups);
         if (!on_device)
@@ -610,9 +614,9 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAPointwiseBackend<dim>::jacobian(const Integrand   &integrand,
-                                        const Fields      &fields,
-                                        const unsigned int field,
+    CUDAPointwiseBackend<dim>::jacobian(const Integrand              &integrand,
+                                        const Fields                 &fields,
+                                        const unsigned int            field,
                                         const AssemblyTarget<double> &target)
     {
       if (!this->has_polytopes())
@@ -625,14 +629,14 @@ namespace Tessella
             host.jacobian(integrand, on_host(fields, copies), field, target);
             return;
           }
-        const Structure structure = integrand.structure();
-        Plan           &plan      = prepare_plan(structure, true);
+        const Structure            structure = integrand.structure();
+        Plan                      &plan      = prepare_plan(structure, true);
         Device::PointwiseTask<dim> arguments =
           task(plan, structure, fields, field, nullptr);
         const bool on_device = target.device_values != nullptr;
         if (!on_device && values.size() < plan.n_values)
           values.resize(plan.n_values);
-        arguments.values       = on_device ? target.device_values : values.data();
+        arguments.values = on_device ? target.device_values : values.data();
         arguments.value_offset = plan.value_offset.data();
         arguments.row_width    = plan.row_width.data();
         arguments.diagonal     = plan.diagonal.data();
@@ -683,8 +687,8 @@ namespace Tessella
                                  blocks);
             return;
           }
-        const Structure structure = integrand.structure();
-        Plan           &plan      = prepare_plan(structure, true);
+        const Structure            structure = integrand.structure();
+        Plan                      &plan      = prepare_plan(structure, true);
         Device::PointwiseTask<dim> arguments =
           task(plan, structure, fields, field, nullptr);
         const std::size_t n = plan.n_square_values;

@@ -25,9 +25,10 @@ namespace Tessella
      * change.
      *
      * Coefficients and results may be in device memory or in host memory; the
-     * latter are copied. Integrands without device code, integrals, and polytopes
-     * whose data exceed the shared memory are left to the host's threads, unless
-     * the parameters ask for Backend::cuda and the integrand cannot do it.
+     * latter are copied. Integrands without device code, integrals, and
+     * polytopes whose data exceed the shared memory are left to the host's
+     * threads, unless the parameters ask for Backend::cuda and the integrand
+     * cannot do it.
      */
     template <int dim>
     class CUDAPointwiseBackend : public PointwiseBackend<dim>
@@ -89,9 +90,8 @@ namespace Tessella
       {
         std::uint64_t revision = 0, penalty_revision = 0;
         std::unique_ptr<PointwiseTables<dim>> tables;
-        Array<double>       box, lengths, shift, volume_points, facet_points,
-          normals;
-        Array<unsigned int> subcell_material;
+        Array<double> box, lengths, shift, volume_points, facet_points, normals;
+        Array<unsigned int>               subcell_material;
         Array<Device::PointwiseFacet>     facets;
         std::vector<Array<unsigned int>>  degree, n_basis, exponents;
         std::vector<Array<std::uint64_t>> dof_offset;
@@ -106,7 +106,7 @@ namespace Tessella
         Structure     structure;
 
         unsigned int                    n_groups = 0;
-        Device::PointwiseLayout         layout;
+        Device::PointwiseLayout         layout, tangent_layout;
         Array<Device::PointwiseGroup>   groups;
         Array<Device::PointwiseBatch>   batches;
         Array<Device::PointwisePiece>   pieces;
@@ -134,7 +134,9 @@ namespace Tessella
                 const bool               jacobian,
                 Device::PointwiseLayout &layout) const;
       Device::PointwiseLayout
-      start_layout(const Structure &structure, const bool jacobian) const;
+      start_layout(const Structure &structure,
+                   const bool       jacobian,
+                   const bool       direction) const;
       void
       finish_layout(const Structure          &structure,
                     const bool                jacobian,
@@ -147,11 +149,11 @@ namespace Tessella
 
       // Arguments of all kernels.
       Device::PointwiseTask<dim>
-      task(const Plan         &plan,
-           const Structure    &structure,
-           const Fields       &fields,
-           const unsigned int  field,
-           const double       *direction);
+      task(const Plan        &plan,
+           const Structure   &structure,
+           const Fields      &fields,
+           const unsigned int field,
+           const double      *direction);
       // Coefficients in device memory.
       const double *
       on_device(const double      *coefficients,
@@ -168,17 +170,17 @@ namespace Tessella
              const unsigned int                n_groups);
       // Residual or tangent.
       void
-      compute_vector(const Integrand    &integrand,
-                     const Fields       &fields,
-                     const unsigned int  field,
-                     const double       *direction,
-                     double             *result);
+      compute_vector(const Integrand   &integrand,
+                     const Fields      &fields,
+                     const unsigned int field,
+                     const double      *direction,
+                     double            *result);
       [[noreturn]] void
       throw_not_finite(const unsigned long long code) const;
 
-      HostPointwiseBackend<dim> host;
-      Geometry                  geometry;
-      Plan                      residual_plan, jacobian_plan;
+      HostPointwiseBackend<dim>  host;
+      Geometry                   geometry;
+      Plan                       residual_plan, jacobian_plan;
       std::vector<Array<double>> buffers;
       Array<double>              direction_buffer, result_buffer, values;
       Array<unsigned long long>  error;

@@ -17,8 +17,9 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Coefficients of a discrete function, by default in host memory, those of ghosts
-    /// included. The array is kept for the next function of the same space.
+    /// Coefficients of a discrete function, by default in host memory, those of
+    /// ghosts included. The array is kept for the next function of the same
+    /// space.
     class HostFieldArray
     {
     public:

@@ -22,7 +22,7 @@ namespace Tessella
       , limits(limits)
       , blocks(blocks)
     {
-      const unsigned int n = context.mesh().n_owned_polytopes();
+      const unsigned int n              = context.mesh().n_owned_polytopes();
       unsigned int       n_group_points = 0;
       for (unsigned int k = 0; k < n; ++k)
         {
@@ -111,8 +111,8 @@ namespace Tessella
     {
       done.assign(group.n_polytopes, 0);
       present.assign(group.n_polytopes, 0);
-      batch         = Device::PointwiseBatch();
-      last_neighbor = invalid_index;
+      batch                  = Device::PointwiseBatch();
+      last_neighbor          = invalid_index;
       const auto start_batch = [&]() {
         batch.first_piece   = pieces.size();
         batch.first_slot    = slots.size();
@@ -172,11 +172,10 @@ namespace Tessella
            e < mesh.polytope_interface_offset[polytope + 1];
            ++e)
         {
-          const unsigned int code     = mesh.polytope_interface[e],
-                             i        = code / 2,
+          const unsigned int code = mesh.polytope_interface[e], i = code / 2,
                              neighbor = mesh.neighbor(code);
-          if (neighbor == invalid_index ? !structure.boundary_facets :
-                                          !structure.interior_facets)
+          if (neighbor == invalid_index ? !structure.boundary_facets
+                                        : !structure.interior_facets)
             continue;
           for (unsigned int f = mesh.facet_offset[i];
                f < mesh.facet_offset[i + 1];
@@ -218,9 +217,9 @@ namespace Tessella
                                     batch.n_facet_points * limits.facet_size;
           unsigned int room = limits.n_points - n_batch;
           if (size > 0)
-            room = std::min(room,
-                            limits.size > used ? (limits.size - used) / size :
-                                                 0);
+            room =
+              std::min(room,
+                       limits.size > used ? (limits.size - used) / size : 0);
           // The items of a batch stay whole if a batch can hold them.
           const bool fits = n <= room;
           if (room == 0 ||
@@ -273,8 +272,7 @@ namespace Tessella
       if (neighbor >= group.first_polytope &&
           neighbor < group.first_polytope + group.n_polytopes)
         {
-          slot =
-            static_cast<unsigned short>(neighbor - group.first_polytope);
+          slot = static_cast<unsigned short>(neighbor - group.first_polytope);
           return true;
         }
       for (unsigned int s = batch.n_slots; s > 0; --s)
@@ -286,8 +284,7 @@ namespace Tessella
       if (batch.n_slots == limits.n_neighbors)
         return false;
       slots.push_back(neighbor);
-      slot =
-        static_cast<unsigned short>(group.n_polytopes + batch.n_slots++);
+      slot = static_cast<unsigned short>(group.n_polytopes + batch.n_slots++);
       return true;
     }
 
@@ -307,8 +304,9 @@ namespace Tessella
           return;
         }
       Device::PointwiseSegment segment;
-      segment.column = blocks->column_offset[blocks->find_block(
-        group.first_polytope, neighbor)];
+      segment.column =
+        blocks
+          ->column_offset[blocks->find_block(group.first_polytope, neighbor)];
       segment.slot  = slot;
       segment.begin = static_cast<unsigned short>(begin);
       segment.end   = static_cast<unsigned short>(end);

@@ -23,8 +23,8 @@ namespace Tessella
       unsigned int n_polytopes, n_points, n_neighbors;
       /// Number of points after which a group takes no further polytopes.
       unsigned int n_group_points;
-      /// Doubles in shared memory for each point of a volume and of a facet, and
-      /// their largest sum over the points of a batch.
+      /// Doubles in shared memory for each point of a volume and of a facet,
+      /// and their largest sum over the points of a batch.
       unsigned int volume_size = 0, facet_size = 0, size = 0;
     };
 
@@ -44,8 +44,9 @@ namespace Tessella
     public:
       using Structure = typename PointwiseIntegrand<dim>::Structure;
 
-      /// @p blocks: structure of the Jacobian, null for residuals. In a plan for
-      /// residuals the points of a batch are all in volumes or all on facets.
+      /// @p blocks: structure of the Jacobian, null for residuals. In a plan
+      /// for residuals the points of a batch are all in volumes or all on
+      /// facets.
       PointwisePlan(const PointwiseContext<dim> &context,
                     const PointwiseTables<dim>  &tables,
                     const Structure             &structure,
@@ -106,7 +107,8 @@ namespace Tessella
 
       Device::PointwiseGroup group;
       Device::PointwiseBatch batch;
-      // Points of each polytope of the group in earlier batches and in this one.
+      // Points of each polytope of the group in earlier batches and in this
+      // one.
       std::vector<unsigned int> done, present;
       // Neighbour of the last segment.
       unsigned int last_neighbor = invalid_index;

@@ -23,9 +23,9 @@ namespace Tessella
         const unsigned int *polytope =
           &context.mesh().interface_polytope[2 * interface];
         const std::vector<unsigned int> &degree = context.quadrature.degree;
-        return polytope[1] == invalid_index ?
-                 degree[polytope[0]] :
-                 std::max(degree[polytope[0]], degree[polytope[1]]);
+        return polytope[1] == invalid_index
+                 ? degree[polytope[0]]
+                 : std::max(degree[polytope[0]], degree[polytope[1]]);
       }
     } // namespace
 
@@ -60,13 +60,13 @@ namespace Tessella
                f < mesh.facet_offset[i + 1];
                ++f)
             {
-              const unsigned int n = rules.n_facet_points(mesh, f, degree);
+              const unsigned int n    = rules.n_facet_points(mesh, f, degree);
               const FacetType    type = mesh.facet_type[f];
               facet_point[f + 1]      = n;
               facet_normal[f + 1]     = (type == FacetType::tabulated ||
-                                     type == FacetType::quadrilateral) ?
-                                          n :
-                                          1;
+                                     type == FacetType::quadrilateral)
+                                          ? n
+                                          : 1;
             }
         }
       for (std::size_t s = 0; s + 1 < subcell_point.size(); ++s)
@@ -92,33 +92,33 @@ namespace Tessella
                                       const HostKernels::Kernels<dim> &kernels)
     {
       const PolytopicMesh<dim> &mesh = context.mesh();
-      for_polytopes(
-        mesh.n_owned_polytopes(),
-        [&](const unsigned int first, const unsigned int last) {
-          VolumePointBuffer<dim> buffer(buffer_capacity(rules));
-          for (unsigned int k = first; k < last; ++k)
-            {
-              unsigned int subcell = mesh.subcell_offset[k], point = 0;
-              double      *to =
-                volume_points.data() + (dim + 1) * subcell_point[subcell];
-              while (subcell < mesh.subcell_offset[k + 1])
-                {
-                  buffer.fill(mesh,
-                              context.quadrature,
-                              rules,
-                              kernels,
-                              k,
-                              subcell,
-                              point);
-                  for (unsigned int q = 0; q < buffer.n_points; ++q)
-                    {
-                      for (unsigned int d = 0; d < dim; ++d)
-                        *to++ = buffer.x[d][q];
-                      *to++ = buffer.w[q];
-                    }
-                }
-            }
-        });
+      for_polytopes(mesh.n_owned_polytopes(),
+                    [&](const unsigned int first, const unsigned int last) {
+                      VolumePointBuffer<dim> buffer(buffer_capacity(rules));
+                      for (unsigned int k = first; k < last; ++k)
+                        {
+                          unsigned int subcell = mesh.subcell_offset[k],
+                                       point   = 0;
+                          double *to           = volume_points.data() +
+                                       (dim + 1) * subcell_point[subcell];
+                          while (subcell < mesh.subcell_offset[k + 1])
+                            {
+                              buffer.fill(mesh,
+                                          context.quadrature,
+                                          rules,
+                                          kernels,
+                                          k,
+                                          subcell,
+                                          point);
+                              for (unsigned int q = 0; q < buffer.n_points; ++q)
+                                {
+                                  for (unsigned int d = 0; d < dim; ++d)
+                                    *to++ = buffer.x[d][q];
+                                  *to++ = buffer.w[q];
+                                }
+                            }
+                        }
+                    });
     }
 
 
@@ -141,8 +141,7 @@ namespace Tessella
                  ++f)
               {
                 const unsigned int degree = interface_degree(context, i);
-                double            *to =
-                  facet_points.data() + (dim + 1) * facet_point[f];
+                double *to = facet_points.data() + (dim + 1) * facet_point[f];
                 double *normal =
                   normals.data() + std::size_t(dim) * facet_normal[f];
                 unsigned int point    = 0;
@@ -191,10 +190,10 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                  \
-  template struct PointwiseTables<dim>;                   \
-  template std::vector<Device::PointwiseFacet>            \
-  pointwise_facets(const PointwiseContext<dim> &context)
+#define INSTANTIATE(dim)                                         \
+  template struct PointwiseTables<dim>;                          \
+  template std::vector<Device::PointwiseFacet> pointwise_facets( \
+    const PointwiseContext<dim> &context)
 
     INSTANTIATE(2);
     INSTANTIATE(3);

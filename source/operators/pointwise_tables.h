@@ -15,8 +15,8 @@ namespace Tessella
 {
   namespace internal
   {
-    /// All quadrature points of a pointwise operator, for device memory. Points,
-    /// weights and normals are those of the host engine.
+    /// All quadrature points of a pointwise operator, for device memory.
+    /// Points, weights and normals are those of the host engine.
     template <int dim>
     struct PointwiseTables
     {

@@ -6,12 +6,13 @@
 // unavailable. Returns 77 if the case cannot run on this machine, 1 if a check
 // fails.
 
+#include "../operators/pointwise.h"
+
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
 
 #include <cstdlib>
 
-#include "../operators/pointwise.h"
 #include "checks.h"
 #include "pointwise_functors.h"
 
@@ -53,10 +54,10 @@ namespace
   template <int dim>
   struct Results
   {
-    Results(const Handlers<dim>                         &handlers,
-            const Tessella::PointwiseIntegrand<dim>     &integrand,
-            const std::vector<dealii::Vector<double>>   &fields,
-            const Backend                                backend)
+    Results(const Handlers<dim>                       &handlers,
+            const Tessella::PointwiseIntegrand<dim>   &integrand,
+            const std::vector<dealii::Vector<double>> &fields,
+            const Backend                              backend)
       : op(handlers, 0, with<dim>(backend))
     {
       for (const auto &field : fields)
@@ -168,11 +169,11 @@ namespace
     verify_below(name + ": Jacobian", rows);
     verify_below(name + ": diagonal blocks", diagonal);
 
-    const auto first = cuda.vectors;
+    const auto first    = cuda.vectors;
     const auto jacobian = cuda.jacobian, blocks = cuda.blocks;
     cuda.compute(*integrand);
-    bool same = same_bits(jacobian, cuda.jacobian) &&
-                same_bits(blocks, cuda.blocks);
+    bool same =
+      same_bits(jacobian, cuda.jacobian) && same_bits(blocks, cuda.blocks);
     for (unsigned int v = 0; v < first.size(); ++v)
       same = same && same_bits(first[v], cuda.vectors[v]);
     verify(name + ": repeatability", same);
@@ -204,11 +205,15 @@ namespace
     distribute(flow, p, hp, dim + 2, space);
     dealii::Vector<double> u, v, w;
     set_field(one, {0.4}, 0.5, u);
-    compare_backends<dim>(
-      name + ", diffusion", {&one}, Functors::NonlinearDiffusion<dim>(), {u});
+    compare_backends<dim>(name + ", diffusion",
+                          {&one},
+                          Functors::NonlinearDiffusion<dim>(),
+                          {u});
     set_field(two, {0.4, 0.1}, 0.5, v);
-    compare_backends<dim>(
-      name + ", two fields", {&two, &one}, Functors::TwoFields<dim>(), {v, u});
+    compare_backends<dim>(name + ", two fields",
+                          {&two, &one},
+                          Functors::TwoFields<dim>(),
+                          {v, u});
     set_field(three, {0.4, 0.2, -0.1}, 0.5, w);
     compare_backends<dim>(name + ", three components",
                           {&three},
@@ -249,8 +254,10 @@ namespace
       }
     distribute(other, dim == 2 ? 10 : 6, false, 1);
     set_field(other, {0.3}, 0.5, v);
-    compare_backends<dim>(
-      "high degree", {&other}, Functors::NonlinearDiffusion<dim>(), {v});
+    compare_backends<dim>("high degree",
+                          {&other},
+                          Functors::NonlinearDiffusion<dim>(),
+                          {v});
   }
 
 
@@ -268,7 +275,7 @@ namespace
     dealii::Vector<double> u, du, r, s;
     set_field(handler, euler_state<dim>(), 0.1, u);
     set_field(handler, euler_state<dim>(), 0.3, du);
-    const auto             integrand = Functors::make_integrand<dim>(euler<dim>());
+    const auto integrand = Functors::make_integrand<dim>(euler<dim>());
     PointwiseOperator<dim> op(handler, with<dim>(Backend::cuda));
     op.reinit(r);
     DeviceVector<double> x, dx, y;
@@ -317,8 +324,8 @@ namespace
     distribute(handler, 2, true, dim + 2);
     dealii::Vector<double> u, r, s;
     set_field(handler, euler_state<dim>(), 0.1, u);
-    auto f  = euler<dim>();
-    f.walls = false;
+    auto f                           = euler<dim>();
+    f.walls                          = false;
     const auto             integrand = Functors::make_integrand<dim>(f);
     PointwiseOperator<dim> op(handler, with<dim>(Backend::cuda)),
       automatic(handler, with<dim>(Backend::automatic));
@@ -373,7 +380,9 @@ namespace
     u(0)               = 0.;
     u(dofs.n_basis[0]) = 1.;
     text               = message_of([&] { op.residual(*integrand, {&u}, s); });
-    verify("not finite", text.find("at the point (") != std::string::npos, text);
+    verify("not finite",
+           text.find("at the point (") != std::string::npos,
+           text);
   }
 
 

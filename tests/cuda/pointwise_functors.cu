@@ -2,9 +2,9 @@
 
 // Functors of pointwise operators, for a device if there is CUDA.
 
-#include "pointwise_functors.h"
-
 #include <tessella/forms/functor_integrand.h>
+
+#include "pointwise_functors.h"
 
 namespace Functors
 {

@@ -27,8 +27,8 @@ namespace Tessella
         /// Value of other on the boundary.
         static constexpr unsigned short none = 0xffff;
 
-        std::uint64_t  point; ///< first point in the tables
-        unsigned int   item;  ///< sub-cell or facet
+        std::uint64_t  point;  ///< first point in the tables
+        unsigned int   item;   ///< sub-cell or facet
         unsigned int   normal; ///< first normal in the tables
         unsigned short n_points;
         unsigned short begin; ///< first point in the batch
@@ -62,8 +62,8 @@ namespace Tessella
         unsigned short first;      ///< no batch before contributes to the block
       };
 
-      /// Consecutive polytopes that a thread block computes, with test spaces of
-      /// the same dimension.
+      /// Consecutive polytopes that a thread block computes, with test spaces
+      /// of the same dimension.
       struct PointwiseGroup
       {
         unsigned int first_polytope, n_polytopes;
@@ -90,9 +90,9 @@ namespace Tessella
         const PointwisePiece   *pieces;
         const PointwiseSegment *segments;
         const unsigned int     *slots;
-        /// For each batch and polytope of the group, and at the end: first point
-        /// of the polytope in the batch, and, shifted left by 16, the number of
-        /// its points in earlier batches modulo 32.
+        /// For each batch and polytope of the group, and at the end: first
+        /// point of the polytope in the batch, and, shifted left by 16, the
+        /// number of its points in earlier batches modulo 32.
         const unsigned int *ranges;
       };
 
@@ -100,9 +100,9 @@ namespace Tessella
       template <int dim>
       struct PointwiseMesh
       {
-        const double *box;
-        const double *length; ///< OperatorPoint::h of each polytope
-        const double *shift;
+        const double       *box;
+        const double       *length; ///< OperatorPoint::h of each polytope
+        const double       *shift;
         const unsigned int *subcell_material;
         /// Coordinates and weight of each point.
         const double         *volume_points, *facet_points;

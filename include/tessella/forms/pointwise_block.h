@@ -36,7 +36,7 @@ namespace Tessella
       {
         OperatorPoint<dim> data;
         double             weight;
-        std::uint64_t      number; ///< in the tables
+        std::uint64_t      number;  ///< in the tables
         unsigned int       slot[2]; ///< of the polytopes on both sides
         unsigned int       side, shift;
         PointKind          kind;
@@ -45,8 +45,8 @@ namespace Tessella
 
 
       /**
-       * Data of a thread block and the steps that all kernels share. Each thread
-       * has an object of its own.
+       * Data of a thread block and the steps that all kernels share. Each
+       * thread has an object of its own.
        */
       template <int dim, typename F>
       class PointwiseBlock
@@ -59,13 +59,14 @@ namespace Tessella
         template <typename Number>
         using Output = typename Traits::template Output<Number>;
 
-        static constexpr int n_inputs  = Traits::n_inputs,
-                             n_outputs = Traits::n_outputs,
-                             n_fields  = Fields::n_fields;
-        static constexpr unsigned int
-          gradients   = PointwiseRows::gradients,
-          used_input  = Traits::volume_input | Traits::facet_input,
-          used_output = Traits::volume_output | Traits::facet_output;
+        static constexpr int n_inputs            = Traits::n_inputs,
+                             n_outputs           = Traits::n_outputs,
+                             n_fields            = Fields::n_fields;
+        static constexpr unsigned int gradients  = PointwiseRows::gradients,
+                                      used_input = Traits::volume_input |
+                                                   Traits::facet_input,
+                                      used_output = Traits::volume_output |
+                                                    Traits::facet_output;
 
         TESSELLA_HOST_DEVICE
         PointwiseBlock(const PointwiseTask<dim> &task,
@@ -119,7 +120,7 @@ namespace Tessella
         {
           const PointwisePiece &piece =
             T.plan.pieces[batch.first_piece + piece_of_point[q]];
-          const unsigned int j = q - piece.begin;
+          const unsigned int j     = q - piece.begin;
           const bool         facet = q >= batch.n_volume_points;
           point.number             = piece.point + j;
           point.side               = piece.side;
@@ -247,8 +248,8 @@ namespace Tessella
             {
               const unsigned int s     = index / L.slot_stride,
                                  entry = index - s * L.slot_stride,
-                                 k = list != nullptr ? list[s] :
-                                                       group.first_polytope + s;
+                                 k     = list != nullptr ? list[s]
+                                                         : group.first_polytope + s;
               if (entry < header)
                 {
                   if (entry == 0)
@@ -278,8 +279,8 @@ namespace Tessella
           const unsigned int field = (entry - 2 * dim - 1) / 2;
           if (field >= n_fields)
             return 0.;
-          return (entry - 2 * dim - 1) % 2 == 0 ? T.fields[field].degree[k] :
-                                                  T.fields[field].n_basis[k];
+          return (entry - 2 * dim - 1) % 2 == 0 ? T.fields[field].degree[k]
+                                                : T.fields[field].n_basis[k];
         }
 
         // Copies an entry if it belongs to field i or one that follows.
@@ -294,17 +295,13 @@ namespace Tessella
             {
               if (T.fields[i].coefficients == nullptr)
                 return;
-              load_entry(T.fields[i],
-                         Fields::components(T.field),
-                         k,
-                         entry,
-                         slot);
+              load_entry(
+                T.fields[i], Fields::components(T.field), k, entry, slot);
             }
           else
             {
               if (entry < T.fields[i + 1].offset)
-                load_entry(
-                  T.fields[i], Fields::components(i), k, entry, slot);
+                load_entry(T.fields[i], Fields::components(i), k, entry, slot);
               else
                 load_coefficient<i + 1>(k, entry, slot);
             }
@@ -318,9 +315,8 @@ namespace Tessella
                    double               *slot)
         {
           const unsigned int position = entry - field.offset,
-                             pitch    = pointwise_pitch(m),
-                             i = position / pitch, c = position - i * pitch,
-                             n = field.n_basis[k];
+                             pitch = pointwise_pitch(m), i = position / pitch,
+                             c = position - i * pitch, n = field.n_basis[k];
           if (i < n)
             slot[entry] =
               c < m ? field.coefficients[field.dof_offset[k] + c * n + i] : 0.;

@@ -24,9 +24,9 @@ namespace Tessella
         double first, second;
       };
 
-      /// Adds the product of a function with the coefficients of m components to
-      /// their values. Fused explicitly, so that both owners of a facet get the
-      /// same bits.
+      /// Adds the product of a function with the coefficients of m components
+      /// to their values. Fused explicitly, so that both owners of a facet get
+      /// the same bits.
       template <int m>
       TESSELLA_HOST_DEVICE inline void
       add_coefficients(const NumberPair *coefficients,
@@ -82,9 +82,10 @@ namespace Tessella
 
 
 
-      /// One-dimensional functions of a polytope at a point, in registers if all
-      /// indices are known to the compiler. The factor of the basis is contained
-      /// in those of the first variable, the scale of the map in derivatives.
+      /// One-dimensional functions of a polytope at a point, in registers if
+      /// all indices are known to the compiler. The factor of the basis is
+      /// contained in those of the first variable, the scale of the map in
+      /// derivatives.
       template <int dim, int n>
       struct FunctionTable
       {
@@ -98,8 +99,7 @@ namespace Tessella
 #endif
           for (int d = 0; d < dim; ++d)
             {
-              const double scale  = slot[dim + d],
-                           xi     = (x[d] - slot[d]) * scale,
+              const double scale = slot[dim + d], xi = (x[d] - slot[d]) * scale,
                            factor = d == 0 ? slot[2 * dim] : 1.;
               // The recurrence of Legendre::evaluate().
               double previous = 1., current = xi, d_previous = 0.,
@@ -189,10 +189,9 @@ namespace Tessella
       {
         for (int d = 0; d < dim; ++d)
           {
-            const double scale  = slot[dim + d],
-                         xi     = (x[d] - slot[d]) * scale,
+            const double scale = slot[dim + d], xi = (x[d] - slot[d]) * scale,
                          factor = d == 0 ? slot[2 * dim] : 1.;
-            double      *v      = table + d * L.n_functions;
+            double *v           = table + d * L.n_functions;
             if (derivatives)
               {
                 double *dv = v + L.table_derivatives;

@@ -13,15 +13,22 @@ namespace Tessella
     namespace Device
     {
       /// Numbers of doubles in shared memory for each point of a batch: values
-      /// of fields, derivatives, and basis functions.
+      /// of fields, derivatives, and basis functions. Derivatives take the
+      /// place of tables of one-dimensional functions, which are not needed any
+      /// more.
       struct JacobianSizes
       {
         unsigned int tables, inputs, derivatives, functions;
 
         TESSELLA_HOST_DEVICE constexpr unsigned int
+        tables_or_derivatives() const
+        {
+          return tables > derivatives ? tables : derivatives;
+        }
+        TESSELLA_HOST_DEVICE constexpr unsigned int
         sum() const
         {
-          return tables + inputs + derivatives + functions;
+          return tables_or_derivatives() + inputs + functions;
         }
       };
 
@@ -37,14 +44,12 @@ namespace Tessella
                      const unsigned int     m,
                      const PointwiseLayout &L)
       {
-        return {n_sides * L.table_stride,
-                n_sides * n_inputs * n_used_rows(dim, input),
-                n_sides * m * n_used_rows(dim, input) * m *
-                  n_used_rows(dim, output),
-                n_sides * L.basis_stride *
-                  (((input | output) & PointwiseRows::gradients) != 0 ?
-                     dim + 1 :
-                     1)};
+        return {
+          n_sides * L.table_stride,
+          n_sides * n_inputs * n_used_rows(dim, input),
+          n_sides * m * n_used_rows(dim, input) * m * n_used_rows(dim, output),
+          n_sides * L.basis_stride *
+            (((input | output) & PointwiseRows::gradients) != 0 ? dim + 1 : 1)};
       }
 
 
@@ -57,8 +62,8 @@ namespace Tessella
        * fields and basis functions, then to points and directions, for which
        * they call the functor with dual numbers, then to entries: to a test
        * function and a pair of components, for some trial functions at once,
-       * whose sums they keep in registers. Blocks with several batches are added
-       * up in the matrix, each entry by the same lane.
+       * whose sums they keep in registers. Blocks with several batches are
+       * added up in the matrix, each entry by the same lane.
        */
       template <int dim, typename F>
       class PointwiseJacobian : public PointwiseBlock<dim, F>
@@ -77,8 +82,8 @@ namespace Tessella
         TESSELLA_HOST_DEVICE void
         set_batch(const PointwiseBatch &b)
         {
-          batch                  = b;
-          const unsigned int n_v = b.n_volume_points, n_f = b.n_facet_points;
+          batch                   = b;
+          const unsigned int  n_v = b.n_volume_points, n_f = b.n_facet_points;
           const JacobianSizes v = jacobian_sizes(dim,
                                                  1,
                                                  Traits::volume_input,
@@ -95,8 +100,9 @@ namespace Tessella
                                                  L);
           functions             = memory + L.points;
           derivatives = functions + n_v * v.functions + n_f * s.functions;
-          inputs = derivatives + n_v * v.derivatives + n_f * s.derivatives;
-          tables = inputs + n_v * v.inputs + n_f * s.inputs;
+          tables      = derivatives;
+          inputs      = derivatives + n_v * v.tables_or_derivatives() +
+                   n_f * s.tables_or_derivatives();
         }
 
         /// Evaluates fields and basis functions at the points of the batch.
@@ -117,8 +123,11 @@ namespace Tessella
               {
                 const unsigned int q = (i - n_v) / 2, side = (i - n_v) % 2;
                 evaluate_side<Traits::facet_input, Traits::facet_output>(
-                  n_v + q, side, facet_inputs(q, side),
-                  facet_functions(q, side), i);
+                  n_v + q,
+                  side,
+                  facet_inputs(q, side),
+                  facet_functions(q, side),
+                  i);
               }
         }
 
@@ -144,14 +153,15 @@ namespace Tessella
         TESSELLA_HOST_DEVICE void
         add_entries(const bool first)
         {
-          unsigned int highest = group.n_basis;
+          unsigned int       highest = group.n_basis;
           const unsigned int n_segments =
             T.diagonal_only ? 0 : batch.n_segments;
           for (unsigned int s = 0; s < n_segments; ++s)
             {
-              const unsigned int n = Base::n_basis(
-                this->slot(T.plan.segments[batch.first_segment + s].slot),
-                T.test);
+              const unsigned int n =
+                Base::n_basis(this->slot(
+                                T.plan.segments[batch.first_segment + s].slot),
+                              T.test);
               highest = n > highest ? n : highest;
             }
           if (highest <= 4)
@@ -167,24 +177,24 @@ namespace Tessella
         using Base::n_threads;
         using Base::T;
         using Base::thread;
-        static constexpr int m = Base::n_outputs,
-                             volume_in =
-                               n_used_rows(dim, Traits::volume_input),
+        static constexpr int m         = Base::n_outputs,
+                             volume_in = n_used_rows(dim, Traits::volume_input),
                              volume_out =
                                n_used_rows(dim, Traits::volume_output),
-                             facet_in = n_used_rows(dim, Traits::facet_input),
+                             facet_in  = n_used_rows(dim, Traits::facet_input),
                              facet_out = n_used_rows(dim, Traits::facet_output);
-        static constexpr unsigned int
-          volume_functions_rows = ((Traits::volume_input |
-                                    Traits::volume_output) &
-                                   PointwiseRows::gradients) != 0 ?
-                                    dim + 1 :
-                                    1,
-          facet_functions_rows  = ((Traits::facet_input |
-                                   Traits::facet_output) &
-                                  PointwiseRows::gradients) != 0 ?
-                                    dim + 1 :
-                                    1;
+        static constexpr unsigned int volume_functions_rows =
+                                        ((Traits::volume_input |
+                                          Traits::volume_output) &
+                                         PointwiseRows::gradients) != 0
+                                          ? dim + 1
+                                          : 1,
+                                      facet_functions_rows =
+                                        ((Traits::facet_input |
+                                          Traits::facet_output) &
+                                         PointwiseRows::gradients) != 0
+                                          ? dim + 1
+                                          : 1;
 
         PointwiseBatch batch;
         double        *functions, *derivatives, *inputs, *tables;
@@ -268,20 +278,22 @@ namespace Tessella
         // Jacobian's field, or zero everywhere for row -1.
         template <unsigned int rows>
         TESSELLA_HOST_DEVICE void
-        set_direction(const double    *values,
-                      const int        direction,
-                      Input<Dual<1>>  &u) const
+        set_direction(const double   *values,
+                      const int       direction,
+                      Input<Dual<1>> &u) const
         {
           constexpr int n_rows = n_used_rows(dim, rows);
           const int     row0 =
-            direction < 0 ?
-                  -1 :
-                  static_cast<int>(T.first_component) * n_rows + direction;
-          Base::template for_rows<rows>(
-            u, Base::n_inputs, [&](Dual<1> &entry, const int row) {
-              entry.value         = values[row];
-              entry.derivative[0] = row == row0 ? 1. : 0.;
-            });
+            direction < 0
+                  ? -1
+                  : static_cast<int>(T.first_component) * n_rows + direction;
+          Base::template for_rows<rows>(u,
+                                        Base::n_inputs,
+                                        [&](Dual<1> &entry, const int row) {
+                                          entry.value = values[row];
+                                          entry.derivative[0] =
+                                            row == row0 ? 1. : 0.;
+                                        });
         }
 
         TESSELLA_HOST_DEVICE static void
@@ -302,8 +314,9 @@ namespace Tessella
           this->set_point(batch, q, point);
           Input<Dual<1>>  u;
           Output<Dual<1>> r;
-          set_direction<Traits::volume_input>(
-            volume_inputs(q), static_cast<int>(direction), u);
+          set_direction<Traits::volume_input>(volume_inputs(q),
+                                              static_cast<int>(direction),
+                                              u);
           set_zero(r);
           f.volume(point.data, u, r);
           double *const to =
@@ -317,10 +330,10 @@ namespace Tessella
         TESSELLA_HOST_DEVICE void
         differentiate_facet(const unsigned int q, const unsigned int index)
         {
-          constexpr unsigned int n    = m * facet_in;
-          const unsigned int     side = index / n;
-          const int direction         = static_cast<int>(index - side * n);
-          BatchPoint<dim> point;
+          constexpr unsigned int n         = m * facet_in;
+          const unsigned int     side      = index / n;
+          const int              direction = static_cast<int>(index - side * n);
+          BatchPoint<dim>        point;
           this->set_point(batch, batch.n_volume_points + q, point);
           Output<Dual<1>> own, other;
           set_zero(own);
@@ -378,7 +391,7 @@ namespace Tessella
           // Row r of a component is row row0 + r of the functions.
           constexpr int in0  = (input & PointwiseRows::values) != 0 ? 0 : 1,
                         out0 = (output & PointwiseRows::values) != 0 ? 0 : 1;
-          double        phi[n_out + 1];
+          double phi[n_out + 1];
 #ifdef __CUDA_ARCH__
 #  pragma unroll
 #endif
@@ -432,12 +445,11 @@ namespace Tessella
               if (block == 0)
                 add_diagonal<n>(c, c2, i, tile * n, first);
               else
-                add_segment<n>(
-                  T.plan.segments[batch.first_segment + block - 1],
-                  c,
-                  c2,
-                  i,
-                  tile * n);
+                add_segment<n>(T.plan.segments[batch.first_segment + block - 1],
+                               c,
+                               c2,
+                               i,
+                               tile * n);
             }
         }
 
@@ -451,11 +463,18 @@ namespace Tessella
         {
           if (j >= group.n_basis)
             return;
-          double       *to;
-          double        sum[n];
+          double            *to;
+          double             sum[n];
           const unsigned int k = group.first_polytope;
           start_sum<n>(T.diagonal_only ? 0 : T.diagonal[k],
-                       group.n_basis, c, c2, i, j, first, to, sum);
+                       group.n_basis,
+                       c,
+                       c2,
+                       i,
+                       j,
+                       first,
+                       to,
+                       sum);
           if constexpr (Traits::has_volume)
             for (unsigned int q = 0; q < batch.n_volume_points; ++q)
               add_point<Traits::volume_input, Traits::volume_output, n>(
@@ -476,8 +495,8 @@ namespace Tessella
                 if (piece.begin < batch.n_volume_points)
                   continue;
                 const bool boundary = piece.other == PointwisePiece::none;
-                if (boundary ? !Traits::has_boundary_facet :
-                               !Traits::has_interior_facet)
+                if (boundary ? !Traits::has_boundary_facet
+                             : !Traits::has_interior_facet)
                   continue;
                 // At a periodic boundary the neighbour may be the polytope
                 // itself.
@@ -539,9 +558,9 @@ namespace Tessella
               for (unsigned int q = segment.begin; q < segment.end; ++q)
                 {
                   const PointwisePiece &piece =
-                    T.plan.pieces[batch.first_piece +
-                                  this->piece_of_point[batch.n_volume_points +
-                                                       q]];
+                    T.plan
+                      .pieces[batch.first_piece +
+                              this->piece_of_point[batch.n_volume_points + q]];
                   const unsigned int side = piece.side;
                   add_point<Traits::facet_input, Traits::facet_output, n>(
                     facet_derivatives(q, 1 - side),

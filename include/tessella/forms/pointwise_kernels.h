@@ -22,14 +22,14 @@ namespace Tessella
       __launch_bounds__(pointwise_threads(PointwiseKernel::residual))
         pointwise_residual(const PointwiseTask<dim> task, const F f)
       {
-        extern __shared__ double2 memory[];
-        PointwiseResidual<dim, F, tangent> block(
-          task,
-          f,
-          reinterpret_cast<double *>(memory),
-          blockIdx.x,
-          threadIdx.x,
-          blockDim.x);
+        extern __shared__ double2          memory[];
+        PointwiseResidual<dim, F, tangent> block(task,
+                                                 f,
+                                                 reinterpret_cast<double *>(
+                                                   memory),
+                                                 blockIdx.x,
+                                                 threadIdx.x,
+                                                 blockDim.x);
         block.load_polytopes();
         block.clear_sums();
         for (unsigned int b = 0; b < block.group.n_batches; ++b)
@@ -115,8 +115,7 @@ namespace Tessella
       if (kernel == PointwiseKernel::tangent)
         return start(
           pointwise_residual<dim, F, true>, kernel, given, n_groups, stream);
-      return start(
-        pointwise_jacobian<dim, F>, kernel, given, n_groups, stream);
+      return start(pointwise_jacobian<dim, F>, kernel, given, n_groups, stream);
     }
 
   private:
@@ -147,10 +146,10 @@ namespace Tessella
         return "";
       return std::string("A kernel of a functor could not be started: ") +
              cudaGetErrorString(error) +
-             (error == cudaErrorNoKernelImageForDevice ?
-                ". Compile its .cu file for the architecture of this card "
-                "(CMAKE_CUDA_ARCHITECTURES)." :
-                ".");
+             (error == cudaErrorNoKernelImageForDevice
+                ? ". Compile its .cu file for the architecture of this card "
+                  "(CMAKE_CUDA_ARCHITECTURES)."
+                : ".");
     }
 
     const F      f;

@@ -20,8 +20,8 @@ namespace Tessella
        * they sum over the points of their polytope. A lane sums for all
        * components. If a polytope has many points for each function, several
        * lanes share them; the numbers of the points in their polytope determine
-       * which lane takes which points, so that sums do not depend on batches and
-       * groups.
+       * which lane takes which points, so that sums do not depend on batches
+       * and groups.
        */
       template <int dim, typename F, bool tangent>
       class PointwiseResidual : public PointwiseBlock<dim, F>
@@ -107,9 +107,8 @@ namespace Tessella
                   Input<double> u, du;
                   const double *slot = this->slot(point.slot[0]);
                   this->position(point, 0, x);
-                  this
-                    ->template evaluate_fields<Traits::volume_input, tangent>(
-                      slot, x, table, u, du);
+                  this->template evaluate_fields<Traits::volume_input, tangent>(
+                    slot, x, table, u, du);
                   fill_test_table<Traits::volume_output>(slot, x, table);
                   call<Traits::volume_input>(
                     u, du, u, du, [&](const auto &v, const auto &, auto &r) {
@@ -130,7 +129,11 @@ namespace Tessella
                 {
                   fill_test_table<Traits::facet_output>(slot, x, table);
                   call<Traits::facet_input>(
-                    u0, du0, u0, du0, [&](const auto &v, const auto &, auto &r) {
+                    u0,
+                    du0,
+                    u0,
+                    du0,
+                    [&](const auto &v, const auto &, auto &r) {
                       f.boundary_facet(point.data, v, r[0]);
                       write<Traits::facet_output>(point, q, r[0]);
                     });
@@ -160,9 +163,9 @@ namespace Tessella
                       own.value[c] =
                         point.side == 0 ? r[0].value[c] : r[1].value[c];
                       for (int d = 0; d < dim; ++d)
-                        own.gradient[c][d] = point.side == 0 ?
-                                               r[0].gradient[c][d] :
-                                               r[1].gradient[c][d];
+                        own.gradient[c][d] = point.side == 0
+                                               ? r[0].gradient[c][d]
+                                               : r[1].gradient[c][d];
                     }
                   write<Traits::facet_output>(point, q, own);
                 });
@@ -265,12 +268,13 @@ namespace Tessella
         {
           double *const to    = memory + L.result + q * L.result_stride;
           double        check = 0.; // not a number if a result is not finite
-          Base::template for_rows<rows>(
-            r, m, [&](const auto &entry, const int row) {
-              const double value = number(entry);
-              check              = fma(value, 0., check);
-              to[row]            = point.weight * value;
-            });
+          Base::template for_rows<rows>(r,
+                                        m,
+                                        [&](const auto &entry, const int row) {
+                                          const double value = number(entry);
+                                          check   = fma(value, 0., check);
+                                          to[row] = point.weight * value;
+                                        });
           if (!(check == 0.))
             report<rows>(point, r);
         }
@@ -279,9 +283,9 @@ namespace Tessella
         TESSELLA_HOST_DEVICE void
         report(const BatchPoint<dim> &point, const Terms &r) const
         {
-          unsigned int component = 0;
-          constexpr int n_rows   = n_used_rows(dim, rows);
-          bool          found    = false;
+          unsigned int  component = 0;
+          constexpr int n_rows    = n_used_rows(dim, rows);
+          bool          found     = false;
           Base::template for_rows<rows>(
             r, m, [&](const auto &entry, const int row) {
               const double zero = number(entry) * 0.;
@@ -308,7 +312,7 @@ namespace Tessella
         {
           constexpr bool values    = (rows & PointwiseRows::values) != 0,
                          gradients = (rows & PointwiseRows::gradients) != 0;
-          constexpr int  n_rows    = n_used_rows(dim, rows);
+          constexpr int n_rows     = n_used_rows(dim, rows);
           if constexpr (n_rows > 0)
             {
               const unsigned int N = group.n_basis, S = group.n_splits,
@@ -319,9 +323,9 @@ namespace Tessella
                 {
                   const unsigned int split = task & (S - 1), ki = task / S,
                                      k = ki / N, i = ki - k * N;
-                  const unsigned int range = ranges[k],
-                                     end   = ranges[k + 1] & 0xffffu,
-                                     begin = range & 0xffffu;
+                  const unsigned int range     = ranges[k],
+                                     end       = ranges[k + 1] & 0xffffu,
+                                     begin     = range & 0xffffu;
                   const unsigned int exponents = T.fields[T.test].exponents[i];
                   double            *sums      = memory + L.sums + task * m;
                   double             sum[m];
@@ -336,14 +340,14 @@ namespace Tessella
                        q += S)
                     {
                       double phi = 0., d_phi[dim];
-                      basis_function<dim, values, gradients>(
-                        L,
-                        memory + L.table + q * L.table_stride,
-                        exponents,
-                        phi,
-                        d_phi);
-                      const double *r =
-                        memory + L.result + q * L.result_stride;
+                      basis_function<dim, values, gradients>(L,
+                                                             memory + L.table +
+                                                               q *
+                                                                 L.table_stride,
+                                                             exponents,
+                                                             phi,
+                                                             d_phi);
+                      const double *r = memory + L.result + q * L.result_stride;
 #ifdef __CUDA_ARCH__
 #  pragma unroll
 #endif
