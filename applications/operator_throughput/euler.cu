@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include "euler.h"
+
+template <int dim>
+std::unique_ptr<Tessella::PointwiseIntegrand<dim>>
+make_euler(const Euler<dim> &euler)
+{
+  return std::make_unique<Tessella::FunctorIntegrand<dim, Euler<dim>>>(euler);
+}
+
+template std::unique_ptr<Tessella::PointwiseIntegrand<3>>
+make_euler(const Euler<3> &);

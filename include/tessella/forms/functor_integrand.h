@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_forms_functor_integrand_h
+#define tessella_forms_functor_integrand_h
+
+#include <tessella/forms/pointwise_integrand.h>
+#include <tessella/forms/pointwise_terms.h>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#ifdef __CUDACC__
+#  include <tessella/forms/pointwise_kernels.h>
+#endif
+
+namespace Tessella
+{
+  // Compiled by nvcc, the class has kernels; otherwise it has none. A program
+  // may contain both, which must not share code.
+#ifdef __CUDACC__
+  inline namespace CompiledForDevice
+#else
+  inline namespace CompiledForHost
+#endif
+  {
+    /**
+     * Integrand of a PointwiseOperator whose terms a functor computes point by
+     * point; PointwiseTraits describes its members.
+     *
+     *     const FunctorIntegrand<dim, Burgers<dim>> integrand;
+     *     op.residual(integrand, {&u}, r);
+     *
+     * Derivatives follow from the same members, which are called with dual
+     * numbers. For the Jacobian a call computes derivatives in up to eight
+     * directions at once, so that a functor of n input rows is called about
+     * n / 8 times at each point.
+     *
+     * <b>Device.</b> With a CUDA device and in a .cu file that nvcc compiles,
+     * the functor is part of the kernels. This header and those that it
+     * includes need no deal.II. Compiled without nvcc, the functor works on the
+     * host only.
+     */
+    template <int dim, typename F>
+    class FunctorIntegrand : public PointwiseIntegrand<dim>
+    {
+    public:
+      using Traits    = PointwiseTraits<dim, F>;
+      using Structure = typename PointwiseIntegrand<dim>::Structure;
+
+      static_assert(std::is_trivially_copyable<F>::value,
+                    "A functor is copied to the device as it is: its members "
+                    "must be plain data.");
+
+      explicit FunctorIntegrand(const F &functor = F())
+        : f(functor)
+      {}
+
+      /// Access to the functor, to change its parameters between calls.
+      F &
+      functor()
+      {
+        return f;
+      }
+      const F &
+      functor() const
+      {
+        return f;
+      }
+
+      Structure
+      structure() const override
+      {
+        Structure result;
+        for (int i = 0; i < Traits::Fields::n_fields; ++i)
+          result.field_components.push_back(Traits::Fields::components(i));
+        result.n_components    = Traits::n_outputs;
+        result.volume          = Traits::has_volume;
+        result.interior_facets = Traits::has_interior_facet;
+        result.boundary_facets = Traits::has_boundary_facet;
+        result.volume_input    = Traits::volume_input;
+        result.volume_output   = Traits::volume_output;
+        result.facet_input     = Traits::facet_input;
+        result.facet_output    = Traits::facet_output;
+        return result;
+      }
+
+      void
+      evaluate(const PointwiseRegion       region,
+               const unsigned int          n,
+               const OperatorPoint<dim>   *points,
+               const double *const *const *in,
+               double *const *const       *out) const override
+      {
+        in_region(region, [&](const auto kind) {
+          using Kind = decltype(kind);
+          using In   = typename Traits::template Input<double>;
+          using Out  = typename Traits::template Output<double>;
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              In u[Kind::n_sides];
+              for (int s = 0; s < Kind::n_sides; ++s)
+                for_rows<Kind::input, Traits::n_inputs>(
+                  u[s],
+                  [&](double &entry, const int row) { entry = in[s][row][q]; });
+              Out r[Kind::n_sides] = {};
+              Kind::call(f, points[q], u, r);
+              for (int s = 0; s < Kind::n_sides; ++s)
+                for_rows<Kind::output, Traits::n_outputs>(
+                  r[s], [&](const double entry, const int row) {
+                    out[s][row][q] = entry;
+                  });
+            }
+        });
+      }
+
+      void
+      evaluate_tangent(const PointwiseRegion       region,
+                       const unsigned int          n,
+                       const OperatorPoint<dim>   *points,
+                       const double *const *const *in,
+                       const double *const *const *direction,
+                       double *const *const       *out) const override
+      {
+        in_region(region, [&](const auto kind) {
+          using Kind   = decltype(kind);
+          using Number = Dual<1>;
+          using In     = typename Traits::template Input<Number>;
+          using Out    = typename Traits::template Output<Number>;
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              In u[Kind::n_sides];
+              for (int s = 0; s < Kind::n_sides; ++s)
+                for_rows<Kind::input, Traits::n_inputs>(
+                  u[s], [&](Number &entry, const int row) {
+                    entry.value = in[s][row][q];
+                    entry.derivative[0] =
+                      direction[s][row] != nullptr ? direction[s][row][q] : 0.;
+                  });
+              Out r[Kind::n_sides];
+              set_zero(r);
+              Kind::call(f, points[q], u, r);
+              for (int s = 0; s < Kind::n_sides; ++s)
+                for_rows<Kind::output, Traits::n_outputs>(
+                  r[s], [&](const Number &entry, const int row) {
+                    out[s][row][q] = entry.derivative[0];
+                  });
+            }
+        });
+      }
+
+      void
+      evaluate_jacobian(const PointwiseRegion       region,
+                        const unsigned int          n,
+                        const OperatorPoint<dim>   *points,
+                        const double *const *const *in,
+                        double *const              *out) const override
+      {
+        in_region(region, [&](const auto kind) {
+          using Kind = decltype(kind);
+          // The directions, all input rows of all sides, are divided into
+          // groups of equal size.
+          constexpr int n_directions =
+                          Kind::n_sides * Traits::n_inputs *
+                          ((Kind::input & PointwiseRows::values ? 1 : 0) +
+                           (Kind::input & PointwiseRows::gradients ? dim : 0)),
+                        n_groups = (n_directions + 7) / 8;
+          if constexpr (n_directions > 0)
+            for (int group = 0; group < n_groups; ++group)
+              evaluate_directions<Kind,
+                                  (n_directions + n_groups - 1) / n_groups>(
+                group, n, points, in, out);
+        });
+      }
+
+      std::shared_ptr<const DevicePointwiseKernels<dim>>
+      device_kernels() const override
+      {
+#ifdef __CUDACC__
+        return std::make_shared<const FunctorKernels<dim, F>>(f,
+                                                              this->get_time());
+#else
+        return nullptr;
+#endif
+      }
+
+      std::string
+      why_not_on_device() const override
+      {
+#ifdef __CUDACC__
+        return "";
+#else
+        return "the functor was not compiled by nvcc";
+#endif
+      }
+
+    private:
+      // The member of the functor for a region, and its rows.
+      struct Volume
+      {
+        static constexpr int          n_sides = 1;
+        static constexpr unsigned int input   = Traits::volume_input,
+                                      output  = Traits::volume_output;
+        template <typename In, typename Out>
+        static void
+        call(const F &f, const OperatorPoint<dim> &p, const In *u, Out *r)
+        {
+          f.volume(p, u[0], r[0]);
+        }
+      };
+      struct InteriorFacet
+      {
+        static constexpr int          n_sides = 2;
+        static constexpr unsigned int input   = Traits::facet_input,
+                                      output  = Traits::facet_output;
+        template <typename In, typename Out>
+        static void
+        call(const F &f, const OperatorPoint<dim> &p, const In *u, Out *r)
+        {
+          f.interior_facet(p, u[0], u[1], r[0], r[1]);
+        }
+      };
+      struct BoundaryFacet
+      {
+        static constexpr int          n_sides = 1;
+        static constexpr unsigned int input   = Traits::facet_input,
+                                      output  = Traits::facet_output;
+        template <typename In, typename Out>
+        static void
+        call(const F &f, const OperatorPoint<dim> &p, const In *u, Out *r)
+        {
+          f.boundary_facet(p, u[0], r[0]);
+        }
+      };
+
+      // Calls work(kind) with the type of the region, if the functor has terms
+      // there.
+      template <typename Work>
+      static void
+      in_region(const PointwiseRegion region, const Work &work)
+      {
+        if constexpr (Traits::has_volume)
+          if (region == PointwiseRegion::volume)
+            work(Volume());
+        if constexpr (Traits::has_interior_facet)
+          if (region == PointwiseRegion::interior_facet)
+            work(InteriorFacet());
+        if constexpr (Traits::has_boundary_facet)
+          if (region == PointwiseRegion::boundary_facet)
+            work(BoundaryFacet());
+      }
+
+      // Calls function(entry, row) for the rows of n components that are used.
+      template <unsigned int used, int n, typename Terms, typename Function>
+      static void
+      for_rows(Terms &terms, const Function &function)
+      {
+        for (int c = 0; c < n; ++c)
+          {
+            if constexpr ((used & PointwiseRows::values) != 0)
+              function(terms.value[c], c * (dim + 1));
+            if constexpr ((used & PointwiseRows::gradients) != 0)
+              for (int d = 0; d < dim; ++d)
+                function(terms.gradient[c][d], c * (dim + 1) + 1 + d);
+          }
+      }
+
+      // Dual numbers have no constructor that sets them to zero.
+      template <int n_sides, typename Out>
+      static void
+      set_zero(Out (&r)[n_sides])
+      {
+        for (int s = 0; s < n_sides; ++s)
+          for_rows<PointwiseRows::all, Traits::n_outputs>(
+            r[s], [](auto &entry, const int) { entry = 0.; });
+      }
+
+      // Derivatives with respect to one group of input rows.
+      template <typename Kind, int n_directions>
+      void
+      evaluate_directions(const int                   group,
+                          const unsigned int          n,
+                          const OperatorPoint<dim>   *points,
+                          const double *const *const *in,
+                          double *const              *out) const
+      {
+        using Number         = Dual<n_directions>;
+        using In             = typename Traits::template Input<Number>;
+        using Out            = typename Traits::template Output<Number>;
+        constexpr int  n_out = (dim + 1) * Traits::n_outputs;
+        const int      first = group * n_directions;
+        int            last  = 0; // number of directions of the group
+        double *const *entries[n_directions];
+        for (int s = 0, i = 0; s < Kind::n_sides; ++s)
+          {
+            In rows;
+            for_rows<Kind::input, Traits::n_inputs>(
+              rows, [&](Number &, const int row) {
+                if (i >= first && i < first + n_directions)
+                  entries[last++] =
+                    out + (s * (dim + 1) * Traits::n_inputs + row) *
+                            Kind::n_sides * n_out;
+                ++i;
+              });
+          }
+
+        for (unsigned int q = 0; q < n; ++q)
+          {
+            In u[Kind::n_sides];
+            for (int s = 0, i = -first; s < Kind::n_sides; ++s)
+              for_rows<Kind::input, Traits::n_inputs>(
+                u[s], [&](Number &entry, const int row) {
+                  entry.value = in[s][row][q];
+                  for (int k = 0; k < n_directions; ++k)
+                    entry.derivative[k] = (k == i ? 1. : 0.);
+                  ++i;
+                });
+            Out r[Kind::n_sides];
+            set_zero(r);
+            Kind::call(f, points[q], u, r);
+            for (int t = 0; t < Kind::n_sides; ++t)
+              for_rows<Kind::output, Traits::n_outputs>(
+                r[t], [&](const Number &entry, const int row) {
+                  for (int k = 0; k < last; ++k)
+                    if (double *const to = entries[k][t * n_out + row])
+                      to[q] = entry.derivative[k];
+                });
+          }
+      }
+
+      F f;
+    };
+  } // namespace
+} // namespace Tessella
+
+#endif

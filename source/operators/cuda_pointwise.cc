@@ -1,0 +1,745 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+// Empty in a build without CUDA.
+#include <tessella/base/config.h>
+
+#ifdef TESSELLA_HAVE_CUDA
+
+#  include <deal.II/base/exceptions.h>
+
+#  include <tessella/forms/pointwise_jacobian.h>
+
+#  include <algorithm>
+#  include <sstream>
+#  include <string>
+#  include <utility>
+
+#  include "../backends/host_dispatch.h"
+#  include "cuda_pointwise.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    using namespace dealii;
+
+    namespace
+    {
+      unsigned int
+      even(const unsigned int n)
+      {
+        return (n + 1) / 2 * 2;
+      }
+
+      template <typename Structure>
+      bool
+      same(const Structure &a, const Structure &b)
+      {
+        return a.field_components == b.field_components &&
+               a.n_components == b.n_components && a.volume == b.volume &&
+               a.interior_facets == b.interior_facets &&
+               a.boundary_facets == b.boundary_facets &&
+               a.volume_input == b.volume_input &&
+               a.volume_output == b.volume_output &&
+               a.facet_input == b.facet_input &&
+               a.facet_output == b.facet_output;
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    CUDAPointwiseBackend<dim>::CUDAPointwiseBackend(
+      PointwiseContext<dim> &context)
+      : PointwiseBackend<dim>(context)
+      , host(context)
+    {
+      device_call([&]() {
+        shared_memory = Device::shared_memory_limit();
+        clock         = std::make_unique<Device::StreamClock>();
+      });
+    }
+
+
+
+    template <int dim>
+    std::shared_ptr<const DevicePointwiseKernels<dim>>
+    CUDAPointwiseBackend<dim>::kernels(const Integrand &integrand) const
+    {
+      std::shared_ptr<const Kernels> result = integrand.device_kernels();
+      OperatorReport                &report = this->context.report;
+      report.kernel_time                    = 0.;
+      if (result != nullptr)
+        {
+          report.integrand = result->description();
+          report.why.clear();
+          return result;
+        }
+      const std::string why = integrand.why_not_on_device();
+      AssertThrow(this->context.parameters.backend != Backend::cuda,
+                  ExcMessage("The integrand of a PointwiseOperator cannot run "
+                             "on a CUDA device, since " +
+                             why + ": take the backend host or automatic."));
+      report.integrand = "evaluated by the host's threads";
+      report.why       = why;
+      return nullptr;
+    }
+
+
+
+    // ---- tables
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::prepare_geometry()
+    {
+      const PointwiseContext<dim> &context  = this->context;
+      const PolytopicMesh<dim>    &mesh     = context.mesh();
+      const std::uint64_t          revision = context.quadrature_revision;
+      Geometry                    &G        = geometry;
+      if (G.revision == 0 || G.revision != revision)
+        {
+          G.revision         = 0;
+          G.penalty_revision = 0;
+          const HostRules<dim> rules(mesh,
+                                     context.quadrature,
+                                     context.coefficient_order);
+          G.tables = std::make_unique<PointwiseTables<dim>>(
+            context,
+            rules,
+            select_kernels<dim>(context.parameters.instruction_set));
+          G.box.assign(mesh.box);
+          G.shift.assign(mesh.shift);
+          G.subcell_material.assign(mesh.subcell_material);
+          G.lengths.assign(G.tables->lengths);
+          G.volume_points.assign(G.tables->volume_points);
+          G.facet_points.assign(G.tables->facet_points);
+          G.normals.assign(G.tables->normals);
+          prepare_spaces();
+          G.revision = revision;
+        }
+      const std::uint64_t penalty = context.test_dofs().penalty_revision;
+      if (G.penalty_revision == 0 || G.penalty_revision != penalty)
+        {
+          G.facets.assign(pointwise_facets(context));
+          G.penalty_revision = penalty;
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::prepare_spaces()
+    {
+      const PointwiseContext<dim> &context = this->context;
+      const unsigned int           n       = context.n_fields();
+      Geometry                    &G       = geometry;
+      AssertThrow(n <= Device::max_operator_fields,
+                  ExcMessage("On a CUDA device a PointwiseOperator has at most "
+                             "8 fields: take the backend host."));
+      G.degree     = std::vector<Array<unsigned int>>(n);
+      G.n_basis    = std::vector<Array<unsigned int>>(n);
+      G.exponents  = std::vector<Array<unsigned int>>(n);
+      G.dof_offset = std::vector<Array<std::uint64_t>>(n);
+      G.max_degree.assign(n, 0);
+      G.max_basis.assign(n, 0);
+      G.total_degree.assign(n, true);
+      for (unsigned int f = 0; f < n; ++f)
+        {
+          const PolytopicDoFs &dofs = context.dofs(f);
+          for (unsigned int k = 0; k < dofs.degree.size(); ++k)
+            {
+              G.max_degree[f] = std::max(G.max_degree[f], dofs.degree[k]);
+              G.max_basis[f]  = std::max(G.max_basis[f], dofs.n_basis[k]);
+            }
+          const PolynomialSpaceType type =
+            context.spaces[f]->polynomial_space();
+          G.total_degree[f] = type == PolynomialSpaceType::total_degree;
+          const unsigned int n_functions =
+            Legendre::n_functions(dim, G.max_degree[f], type);
+          std::vector<unsigned char> exponents(dim * n_functions);
+          Legendre::exponents(dim, G.max_degree[f], type, exponents.data());
+          std::vector<unsigned int> packed(n_functions, 0);
+          for (unsigned int i = 0; i < n_functions; ++i)
+            for (unsigned int d = 0; d < dim; ++d)
+              packed[i] |= static_cast<unsigned int>(exponents[dim * i + d])
+                           << (8 * d);
+          G.exponents[f].assign(packed);
+          G.degree[f].assign(dofs.degree);
+          G.n_basis[f].assign(dofs.n_basis);
+          G.dof_offset[f].assign(dofs.dof_offset);
+        }
+    }
+
+
+
+    // ---- plans
+
+    template <int dim>
+    Device::PointwiseLayout
+    CUDAPointwiseBackend<dim>::start_layout(const Structure &structure,
+                                            const bool       jacobian,
+                                            const bool       direction) const
+    {
+      const Geometry         &G      = geometry;
+      const unsigned int      n      = this->context.n_fields();
+      Device::PointwiseLayout layout = Device::PointwiseLayout();
+      unsigned int            size   = Device::pointwise_header(dim, n);
+      unsigned int degree = G.max_degree[this->context.test], largest = 0;
+      for (unsigned int f = 0; f < n; ++f)
+        {
+          const unsigned int field_size =
+            even(G.max_basis[f] *
+                 Device::pointwise_pitch(structure.field_components[f]));
+          size += field_size;
+          largest = std::max(largest, field_size);
+          if (!G.total_degree[f] || G.max_degree[f] > 3)
+            degree = std::max(degree, G.max_degree[f]);
+        }
+      // The direction of a tangent.
+      if (direction)
+        size += largest;
+      layout.slot_stride = size;
+      const bool gradients =
+        ((structure.volume_input | structure.volume_output |
+          structure.facet_input | structure.facet_output) &
+         PointwiseRows::gradients) != 0;
+      layout.n_functions       = degree + 1;
+      layout.table_derivatives = dim * (degree + 1);
+      // Odd distances spread points over the banks of shared memory.
+      layout.table_stride = dim * (degree + 1) * (gradients ? 2 : 1) | 1;
+      layout.result_stride =
+        structure.n_components *
+          std::max(Device::n_used_rows(dim, structure.volume_output),
+                   Device::n_used_rows(dim, structure.facet_output)) |
+        1;
+      layout.basis_stride =
+        jacobian ? even(G.max_basis[this->context.test]) : 0;
+      return layout;
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::finish_layout(
+      const Structure          &structure,
+      const bool                jacobian,
+      const PointwisePlan<dim> &plan,
+      Device::PointwiseLayout  &layout) const
+    {
+      unsigned int position =
+        (plan.max_polytopes + plan.max_neighbors) * layout.slot_stride;
+      const auto section = [&](unsigned int &offset, const unsigned int n) {
+        offset = position;
+        position += even(n);
+      };
+      if (jacobian)
+        // Tiles of trial functions may read beyond the last one.
+        section(layout.points, plan.max_size + 16);
+      else
+        {
+          section(layout.table, plan.max_points * layout.table_stride);
+          section(layout.result, plan.max_points * layout.result_stride);
+          section(layout.sums, plan.max_sums * structure.n_components);
+        }
+      section(layout.piece_of_point, (plan.max_points + 3) / 4);
+      section(layout.polytope_of_slot,
+              (plan.max_polytopes + plan.max_neighbors + 1) / 2);
+      layout.bytes = position * sizeof(double);
+    }
+
+
+
+    template <int dim>
+    std::unique_ptr<PointwisePlan<dim>>
+    CUDAPointwiseBackend<dim>::make_plan(const Structure         &structure,
+                                         const bool               jacobian,
+                                         Device::PointwiseLayout &layout) const
+    {
+      const unsigned int m        = structure.n_components;
+      unsigned int       n_inputs = 0;
+      for (const unsigned int n : structure.field_components)
+        n_inputs += n;
+      const unsigned int   n_basis = geometry.max_basis[this->context.test];
+      const BlockSparsity *blocks =
+        jacobian ? &this->context.structures[this->context.test].blocks
+                 : nullptr;
+      const std::size_t wanted[] = {64 << 10, 100 << 10, shared_memory};
+      std::unique_ptr<PointwisePlan<dim>> plan;
+      // First the wanted size, then ever smaller groups and batches.
+      for (unsigned int n_points = 128; n_points >= 1; n_points /= 2)
+        {
+          layout = start_layout(structure, jacobian, !jacobian);
+          const unsigned int  slot = layout.slot_stride * sizeof(double);
+          PointwisePlanLimits limits;
+          const std::size_t   bytes = wanted[n_points == 128 ? 0 : 2];
+          limits.n_points           = jacobian ? 1024 : n_points;
+          limits.n_neighbors        = std::max<std::size_t>(
+            1, std::min<std::size_t>(n_points / 2, bytes / 3 / slot));
+          limits.n_polytopes = std::max<std::size_t>(
+            1,
+            std::min<std::size_t>(n_points / 8,
+                                  bytes / 4 /
+                                    (slot + n_basis * m * sizeof(double))));
+          limits.n_group_points = 5 * n_points;
+          if (jacobian)
+            {
+              limits.n_polytopes = 1;
+              const auto size    = [&](const unsigned int n_sides,
+                                    const unsigned int input,
+                                    const unsigned int output) {
+                return Device::jacobian_sizes(
+                         dim, n_sides, input, output, n_inputs, m, layout)
+                  .sum();
+              };
+              limits.volume_size =
+                size(1, structure.volume_input, structure.volume_output);
+              limits.facet_size =
+                size(2, structure.facet_input, structure.facet_output);
+              limits.size = (n_points == 128 ? wanted[1] : wanted[2]) *
+                            n_points / 128 / sizeof(double);
+            }
+          plan = std::make_unique<PointwisePlan<dim>>(
+            this->context, *geometry.tables, structure, limits, blocks);
+          finish_layout(structure, jacobian, *plan, layout);
+          if (layout.bytes <= shared_memory)
+            return plan;
+        }
+      AssertThrow(false,
+                  ExcMessage("A polytope of this PointwiseOperator needs " +
+                             std::to_string(layout.bytes) +
+                             " bytes of the shared memory of a CUDA device, "
+                             "which has " +
+                             std::to_string(shared_memory) +
+                             ": take lower degrees or the backend host."));
+      return plan;
+    }
+
+
+
+    template <int dim>
+    typename CUDAPointwiseBackend<dim>::Plan &
+    CUDAPointwiseBackend<dim>::prepare_plan(const Structure &structure,
+                                            const bool       jacobian)
+    {
+      prepare_geometry();
+      Plan &plan = jacobian ? jacobian_plan : residual_plan;
+      if (plan.revision != 0 && plan.revision == geometry.revision &&
+          same(plan.structure, structure))
+        return plan;
+      plan.revision = 0;
+      const std::unique_ptr<PointwisePlan<dim>> made =
+        make_plan(structure, jacobian, plan.layout);
+      upload_plan(*made, jacobian, plan);
+      if (!jacobian)
+        {
+          // A residual needs no room for a direction.
+          plan.tangent_layout = plan.layout;
+          plan.layout         = start_layout(structure, false, false);
+          finish_layout(structure, false, *made, plan.layout);
+        }
+      plan.structure = structure;
+      plan.revision  = geometry.revision;
+      return plan;
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::upload_plan(const PointwisePlan<dim> &plan,
+                                           const bool                jacobian,
+                                           Plan                     &to) const
+    {
+      to.n_groups = plan.groups.size();
+      to.groups.assign(plan.groups);
+      to.batches.assign(plan.batches);
+      to.pieces.assign(plan.pieces);
+      to.segments.assign(plan.segments);
+      to.slots.assign(plan.slots);
+      to.ranges.assign(plan.ranges);
+      if (!jacobian)
+        return;
+      const BlockSparsity &blocks =
+        this->context.structures[this->context.test].blocks;
+      const std::vector<std::uint64_t> &dof_offset =
+        this->context.test_dofs().dof_offset;
+      const unsigned int         n = this->context.mesh().n_owned_polytopes();
+      std::vector<std::uint64_t> square(n + 1, 0);
+      std::vector<unsigned int>  width(n), diagonal(n);
+      for (unsigned int k = 0; k < n; ++k)
+        {
+          width[k]      = dof_offset[k + 1] - dof_offset[k];
+          square[k + 1] = square[k] + std::uint64_t(width[k]) * width[k];
+          diagonal[k]   = blocks.column_offset[blocks.find_block(k, k)];
+        }
+      to.n_values        = blocks.value_offset[n];
+      to.n_square_values = square[n];
+      to.value_offset.assign(blocks.value_offset);
+      to.row_width.assign(blocks.row_width);
+      to.diagonal.assign(diagonal);
+      to.square_offset.assign(square);
+      to.square_width.assign(width);
+    }
+
+
+
+    // ---- kernels
+
+    template <int dim>
+    const double *
+    CUDAPointwiseBackend<dim>::on_device(const double      *coefficients,
+                                         const unsigned int field,
+                                         Array<double>     &buffer) const
+    {
+      const std::size_t n = this->context.dofs(field).dof_offset.back();
+      if (n == 0 || Device::is_on_device(coefficients))
+        return coefficients;
+      if (buffer.size() < n)
+        buffer.resize(n);
+      Device::upload(buffer.data(), coefficients, n);
+      return buffer.data();
+    }
+
+
+
+    template <int dim>
+    typename CUDAPointwiseBackend<dim>::Fields
+    CUDAPointwiseBackend<dim>::on_host(
+      const Fields &fields, std::vector<std::vector<double>> &copies) const
+    {
+      Fields result = fields;
+      copies.resize(fields.size());
+      for (unsigned int f = 0; f < fields.size(); ++f)
+        {
+          const std::size_t n = this->context.dofs(f).dof_offset.back();
+          if (n == 0 || !Device::is_on_device(fields[f]))
+            continue;
+          copies[f].resize(n);
+          Device::download_bytes(copies[f].data(),
+                                 fields[f],
+                                 n * sizeof(double));
+          result[f] = copies[f].data();
+        }
+      return result;
+    }
+
+
+
+    template <int dim>
+    Device::PointwiseTask<dim>
+    CUDAPointwiseBackend<dim>::task(const Plan        &plan,
+                                    const Structure   &structure,
+                                    const Fields      &fields,
+                                    const unsigned int field,
+                                    const double      *direction)
+    {
+      const Geometry            &G      = geometry;
+      const unsigned int         n      = this->context.n_fields();
+      Device::PointwiseTask<dim> result = Device::PointwiseTask<dim>();
+      result.mesh                       = {G.box.data(),
+                                           G.lengths.data(),
+                                           G.shift.data(),
+                                           G.subcell_material.data(),
+                                           G.volume_points.data(),
+                                           G.facet_points.data(),
+                                           G.normals.data(),
+                                           G.facets.data()};
+      result.plan                       = {plan.groups.data(),
+                                           plan.batches.data(),
+                                           plan.pieces.data(),
+                                           plan.segments.data(),
+                                           plan.slots.data(),
+                                           plan.ranges.data()};
+      result.layout = direction != nullptr ? plan.tangent_layout : plan.layout;
+      if (buffers.size() != n)
+        buffers = std::vector<Array<double>>(n);
+      unsigned int offset = Device::pointwise_header(dim, n);
+      for (unsigned int f = 0; f <= n; ++f)
+        {
+          const unsigned int g = f < n ? f : field;
+          result.fields[f]     = {f < n ? on_device(fields[f], f, buffers[f])
+                                  : direction != nullptr
+                                    ? on_device(direction, g, direction_buffer)
+                                    : nullptr,
+                              G.degree[g].data(),
+                              G.n_basis[g].data(),
+                              G.dof_offset[g].data(),
+                              G.exponents[g].data(),
+                              offset,
+                              G.total_degree[g]};
+          offset += even(G.max_basis[g] * Device::pointwise_pitch(
+                                            structure.field_components[g]));
+        }
+      result.test  = this->context.test;
+      result.field = field;
+      for (unsigned int f = 0; f < field; ++f)
+        result.first_component += structure.field_components[f];
+      if (error.size() == 0)
+        error.resize(1);
+      const unsigned long long none = ~0ull;
+      Device::upload(error.data(), &none, 1);
+      result.error = error.data();
+      return result;
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::launch(const Kernels                    &kernels,
+                                      const Device::PointwiseKernel     kernel,
+                                      const Device::PointwiseTask<dim> &task,
+                                      const unsigned int n_groups)
+    {
+      clock->start();
+      const std::string message =
+        kernels.launch(kernel, task, n_groups, nullptr);
+      AssertThrow(message.empty(), ExcMessage(message));
+      clock->stop();
+      this->context.report.kernel_time = clock->seconds();
+      unsigned long long code          = 0;
+      Device::download_bytes(&code, error.data(), sizeof(code));
+      if (code != ~0ull)
+        throw_not_finite(code);
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::throw_not_finite(
+      const unsigned long long code) const
+    {
+      const bool                 facet = code >> 63 != 0;
+      const unsigned long long   point = code << 1 >> 13;
+      const std::vector<double> &table =
+        facet ? geometry.tables->facet_points : geometry.tables->volume_points;
+      std::ostringstream text;
+      text << "The result of a PointwiseOperator is not finite: component "
+           << (code & 0xfff) << " of the integrand at the point (";
+      for (unsigned int d = 0; d < dim; ++d)
+        text << (d > 0 ? ", " : "") << table[(dim + 1) * point + d];
+      text << ").";
+      throw ExcMessage(text.str());
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::compute_vector(const Integrand   &integrand,
+                                              const Fields      &fields,
+                                              const unsigned int field,
+                                              const double      *direction,
+                                              double            *result)
+    {
+      if (!this->has_polytopes())
+        return;
+      const std::shared_ptr<const Kernels> present = kernels(integrand);
+      const PointwiseContext<dim>         &context = this->context;
+      const std::size_t                    n =
+        context.test_dofs().dof_offset[context.mesh().n_owned_polytopes()];
+      device_call([&]() {
+        const bool on_device = n > 0 && Device::is_on_device(result);
+        if (present == nullptr)
+          {
+            std::vector<std::vector<double>> copies;
+            Fields                           all = fields;
+            std::vector<double>              values(n), change;
+            const Fields                     host_fields = on_host(all, copies);
+            if (direction != nullptr && Device::is_on_device(direction))
+              {
+                change.resize(context.dofs(field).dof_offset.back());
+                Device::download_bytes(change.data(),
+                                       direction,
+                                       change.size() * sizeof(double));
+                direction = change.data();
+              }
+            double *to = on_device ? values.data() : result;
+            if (direction == nullptr)
+              host.residual(integrand, host_fields, to);
+            else
+              host.tangent(integrand, host_fields, field, direction, to);
+            if (on_device)
+              Device::upload(result, values.data(), n);
+            return;
+          }
+        const Structure            structure = integrand.structure();
+        Plan                      &plan      = prepare_plan(structure, false);
+        Device::PointwiseTask<dim> arguments =
+          task(plan, structure, fields, field, direction);
+        if (!on_device && result_buffer.size() < n)
+          result_buffer.resize(n);
+        arguments.result = on_device ? result : result_buffer.data();
+        launch(*present,
+               direction != nullptr ? Device::PointwiseKernel::tangent
+                                    : Device::PointwiseKernel::residual,
+               arguments,
+               plan.n_groups);
+        if (!on_device)
+          Device::download_bytes(result,
+                                 result_buffer.data(),
+                                 n * sizeof(double));
+      });
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::residual(const Integrand &integrand,
+                                        const Fields    &fields,
+                                        double          *result)
+    {
+      compute_vector(integrand, fields, 0, nullptr, result);
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::tangent(const Integrand   &integrand,
+                                       const Fields      &fields,
+                                       const unsigned int field,
+                                       const double      *direction,
+                                       double            *result)
+    {
+      compute_vector(integrand, fields, field, direction, result);
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::jacobian(const Integrand              &integrand,
+                                        const Fields                 &fields,
+                                        const unsigned int            field,
+                                        const AssemblyTarget<double> &target)
+    {
+      if (!this->has_polytopes())
+        return;
+      const std::shared_ptr<const Kernels> present = kernels(integrand);
+      device_call([&]() {
+        if (present == nullptr)
+          {
+            std::vector<std::vector<double>> copies;
+            host.jacobian(integrand, on_host(fields, copies), field, target);
+            return;
+          }
+        const Structure            structure = integrand.structure();
+        Plan                      &plan      = prepare_plan(structure, true);
+        Device::PointwiseTask<dim> arguments =
+          task(plan, structure, fields, field, nullptr);
+        const bool on_device = target.device_values != nullptr;
+        if (!on_device && values.size() < plan.n_values)
+          values.resize(plan.n_values);
+        arguments.values = on_device ? target.device_values : values.data();
+        arguments.value_offset = plan.value_offset.data();
+        arguments.row_width    = plan.row_width.data();
+        arguments.diagonal     = plan.diagonal.data();
+        if (!structure.interior_facets)
+          Device::VectorOperations<double>::set_zero(plan.n_values,
+                                                     arguments.values);
+        launch(*present,
+               Device::PointwiseKernel::jacobian,
+               arguments,
+               plan.n_groups);
+        if (on_device)
+          return;
+        const std::size_t   n = plan.n_values;
+        std::vector<double> copy;
+        double             *to = target.host_values;
+        if (to == nullptr)
+          {
+            copy.resize(n);
+            to = copy.data();
+          }
+        Device::download_bytes(to, values.data(), n * sizeof(double));
+        if (target.store_block_rows && target.host_values == nullptr)
+          target.store_block_rows(0,
+                                  this->context.mesh().n_owned_polytopes(),
+                                  to);
+      });
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::diagonal_blocks(const Integrand   &integrand,
+                                               const Fields      &fields,
+                                               const unsigned int field,
+                                               double            *blocks)
+    {
+      if (!this->has_polytopes())
+        return;
+      const std::shared_ptr<const Kernels> present = kernels(integrand);
+      device_call([&]() {
+        if (present == nullptr)
+          {
+            std::vector<std::vector<double>> copies;
+            host.diagonal_blocks(integrand,
+                                 on_host(fields, copies),
+                                 field,
+                                 blocks);
+            return;
+          }
+        const Structure            structure = integrand.structure();
+        Plan                      &plan      = prepare_plan(structure, true);
+        Device::PointwiseTask<dim> arguments =
+          task(plan, structure, fields, field, nullptr);
+        const std::size_t n = plan.n_square_values;
+        if (values.size() < n)
+          values.resize(n);
+        arguments.values        = values.data();
+        arguments.value_offset  = plan.square_offset.data();
+        arguments.row_width     = plan.square_width.data();
+        arguments.diagonal_only = true;
+        launch(*present,
+               Device::PointwiseKernel::jacobian,
+               arguments,
+               plan.n_groups);
+        Device::download_bytes(blocks, values.data(), n * sizeof(double));
+      });
+    }
+
+
+
+    // Integrals are sums of few numbers, which are rarely wanted.
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::volume_integrals(const Integrand &integrand,
+                                                const Fields    &fields,
+                                                double          *integrals)
+    {
+      std::vector<std::vector<double>> copies;
+      device_call([&]() {
+        host.volume_integrals(integrand, on_host(fields, copies), integrals);
+      });
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::boundary_integrals(const Integrand &integrand,
+                                                  const Fields    &fields,
+                                                  double          *integrals)
+    {
+      std::vector<std::vector<double>> copies;
+      device_call([&]() {
+        host.boundary_integrals(integrand, on_host(fields, copies), integrals);
+      });
+    }
+
+
+
+    template class CUDAPointwiseBackend<2>;
+    template class CUDAPointwiseBackend<3>;
+  } // namespace internal
+} // namespace Tessella
+
+#endif

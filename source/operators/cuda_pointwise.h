@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_source_operators_cuda_pointwise_h
+#define tessella_source_operators_cuda_pointwise_h
+
+#include <tessella/forms/device_pointwise_kernels.h>
+
+#include <memory>
+#include <vector>
+
+#include "../../cuda/operators/operator_device.h"
+#include "../lac/block_space.h"
+#include "host_pointwise_backend.h"
+#include "pointwise_backend.h"
+#include "pointwise_plan.h"
+#include "pointwise_tables.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /**
+     * Pointwise operators on a CUDA device, by the kernels of an integrand.
+     * Tables of points and plans are made by the host, copied to the device
+     * once, and kept until the mesh, the spaces or the order of the quadrature
+     * change.
+     *
+     * Coefficients and results may be in device memory or in host memory; the
+     * latter are copied. Integrands without device code, integrals, and
+     * polytopes whose data exceed the shared memory are left to the host's
+     * threads, unless the parameters ask for Backend::cuda and the integrand
+     * cannot do it.
+     */
+    template <int dim>
+    class CUDAPointwiseBackend : public PointwiseBackend<dim>
+    {
+    public:
+      using Integrand = typename PointwiseBackend<dim>::Integrand;
+      using Fields    = typename PointwiseBackend<dim>::Fields;
+
+      explicit CUDAPointwiseBackend(PointwiseContext<dim> &context);
+
+      Backend
+      type() const override
+      {
+        return Backend::cuda;
+      }
+
+      void
+      residual(const Integrand &integrand,
+               const Fields    &fields,
+               double          *result) override;
+
+      void
+      tangent(const Integrand   &integrand,
+              const Fields      &fields,
+              const unsigned int field,
+              const double      *direction,
+              double            *result) override;
+
+      void
+      jacobian(const Integrand              &integrand,
+               const Fields                 &fields,
+               const unsigned int            field,
+               const AssemblyTarget<double> &target) override;
+
+      void
+      diagonal_blocks(const Integrand   &integrand,
+                      const Fields      &fields,
+                      const unsigned int field,
+                      double            *blocks) override;
+
+      void
+      volume_integrals(const Integrand &integrand,
+                       const Fields    &fields,
+                       double          *integrals) override;
+
+      void
+      boundary_integrals(const Integrand &integrand,
+                         const Fields    &fields,
+                         double          *integrals) override;
+
+    private:
+      using Structure = typename PointwiseIntegrand<dim>::Structure;
+      using Kernels   = DevicePointwiseKernels<dim>;
+      template <typename T>
+      using Array = DeviceSpaceArray<T>;
+
+      // Tables of points, and data of the spaces.
+      struct Geometry
+      {
+        std::uint64_t revision = 0, penalty_revision = 0;
+        std::unique_ptr<PointwiseTables<dim>> tables;
+        Array<double> box, lengths, shift, volume_points, facet_points, normals;
+        Array<unsigned int>               subcell_material;
+        Array<Device::PointwiseFacet>     facets;
+        std::vector<Array<unsigned int>>  degree, n_basis, exponents;
+        std::vector<Array<std::uint64_t>> dof_offset;
+        std::vector<unsigned int>         max_degree, max_basis;
+        std::vector<bool>                 total_degree;
+      };
+
+      // A plan on the device, with what it depends on.
+      struct Plan
+      {
+        std::uint64_t revision = 0;
+        Structure     structure;
+
+        unsigned int                    n_groups = 0;
+        Device::PointwiseLayout         layout, tangent_layout;
+        Array<Device::PointwiseGroup>   groups;
+        Array<Device::PointwiseBatch>   batches;
+        Array<Device::PointwisePiece>   pieces;
+        Array<Device::PointwiseSegment> segments;
+        Array<unsigned int>             slots, ranges;
+        // Layout of the matrix.
+        Array<std::uint64_t> value_offset, square_offset;
+        Array<unsigned int>  row_width, square_width, diagonal;
+        std::uint64_t        n_values = 0, n_square_values = 0;
+      };
+
+      // Kernels of the integrand; null if the host shall evaluate it.
+      std::shared_ptr<const Kernels>
+      kernels(const Integrand &integrand) const;
+
+      void
+      prepare_geometry();
+      void
+      prepare_spaces();
+      Plan &
+      prepare_plan(const Structure &structure, const bool jacobian);
+      // Plan whose shared memory has at most the given number of bytes.
+      std::unique_ptr<PointwisePlan<dim>>
+      make_plan(const Structure         &structure,
+                const bool               jacobian,
+                Device::PointwiseLayout &layout) const;
+      Device::PointwiseLayout
+      start_layout(const Structure &structure,
+                   const bool       jacobian,
+                   const bool       direction) const;
+      void
+      finish_layout(const Structure          &structure,
+                    const bool                jacobian,
+                    const PointwisePlan<dim> &plan,
+                    Device::PointwiseLayout  &layout) const;
+      void
+      upload_plan(const PointwisePlan<dim> &plan,
+                  const bool                jacobian,
+                  Plan                     &to) const;
+
+      // Arguments of all kernels.
+      Device::PointwiseTask<dim>
+      task(const Plan        &plan,
+           const Structure   &structure,
+           const Fields      &fields,
+           const unsigned int field,
+           const double      *direction);
+      // Coefficients in device memory.
+      const double *
+      on_device(const double      *coefficients,
+                const unsigned int field,
+                Array<double>     &buffer) const;
+      // Coefficients in host memory.
+      Fields
+      on_host(const Fields                     &fields,
+              std::vector<std::vector<double>> &buffers) const;
+      void
+      launch(const Kernels                    &kernels,
+             const Device::PointwiseKernel     kernel,
+             const Device::PointwiseTask<dim> &task,
+             const unsigned int                n_groups);
+      // Residual or tangent.
+      void
+      compute_vector(const Integrand   &integrand,
+                     const Fields      &fields,
+                     const unsigned int field,
+                     const double      *direction,
+                     double            *result);
+      [[noreturn]] void
+      throw_not_finite(const unsigned long long code) const;
+
+      HostPointwiseBackend<dim>  host;
+      Geometry                   geometry;
+      Plan                       residual_plan, jacobian_plan;
+      std::vector<Array<double>> buffers;
+      Array<double>              direction_buffer, result_buffer, values;
+      Array<unsigned long long>  error;
+      std::size_t                shared_memory = 0;
+      std::unique_ptr<Device::StreamClock> clock;
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_source_operators_pointwise_backend_h
+#define tessella_source_operators_pointwise_backend_h
+
+#include <tessella/base/backend.h>
+#include <tessella/forms/pointwise_integrand.h>
+
+#include <memory>
+#include <vector>
+
+#include "../backends/target.h"
+#include "pointwise_context.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /**
+     * Evaluation of pointwise operators on the host or on a CUDA device. Mesh,
+     * spaces, parameters and report are those of the context, which must
+     * outlive the backend and is prepared when a function is called.
+     *
+     * <b>Arrays.</b> Coefficients of a field are those of the polytopes that
+     * the process owns followed by those of ghosts, in the order of
+     * PolytopicDoFs::dof_offset of the field. Results have the entries of owned
+     * polytopes. All these arrays are in host memory if type() is
+     * Backend::host, and in device memory if it is Backend::cuda.
+     *
+     * No function communicates. An error of one process is thrown by that
+     * process; the caller tells the others. A result that is not finite is an
+     * error of residual() and tangent().
+     */
+    template <int dim>
+    class PointwiseBackend
+    {
+    public:
+      using Integrand = PointwiseIntegrand<dim>;
+      /// Coefficients of each field.
+      using Fields = std::vector<const double *>;
+
+      explicit PointwiseBackend(PointwiseContext<dim> &context)
+        : context(context)
+      {}
+      virtual ~PointwiseBackend() = default;
+
+      /// host or cuda.
+      virtual Backend
+      type() const = 0;
+
+      /// Sets @p result to R(fields; v) for the test functions v of owned
+      /// polytopes.
+      virtual void
+      residual(const Integrand &integrand,
+               const Fields    &fields,
+               double          *result) = 0;
+
+      /// Sets @p result to the derivative of R in the direction of a change
+      /// @p direction of field @p field, which has the entries of ghosts as
+      /// well.
+      virtual void
+      tangent(const Integrand   &integrand,
+              const Fields      &fields,
+              const unsigned int field,
+              const double      *direction,
+              double            *result) = 0;
+
+      /// Computes the derivative of R with respect to field @p field, which is
+      /// in the space of the test functions. The target may be on the host or
+      /// on the device for both types of backends; its layout is that of
+      /// context.structures[context.test].blocks.
+      virtual void
+      jacobian(const Integrand              &integrand,
+               const Fields                 &fields,
+               const unsigned int            field,
+               const AssemblyTarget<double> &target) = 0;
+
+      /// Diagonal blocks of jacobian(), one after the other, row by row, in
+      /// host memory.
+      virtual void
+      diagonal_blocks(const Integrand   &integrand,
+                      const Fields      &fields,
+                      const unsigned int field,
+                      double            *blocks) = 0;
+
+      /// Integrals of r.value over each owned polytope: entry k n_components +
+      /// c of @p integrals, in host memory, where n_components is that of the
+      /// integrand.
+      virtual void
+      volume_integrals(const Integrand &integrand,
+                       const Fields    &fields,
+                       double          *integrals) = 0;
+
+      /// The same over interfaces at the boundary: entry e n_components + c of
+      /// @p integrals for entry e of PolytopicMesh::polytope_interface. Entries
+      /// of interior interfaces are zero.
+      virtual void
+      boundary_integrals(const Integrand &integrand,
+                         const Fields    &fields,
+                         double          *integrals) = 0;
+
+    protected:
+      /// Whether this process has polytopes.
+      bool
+      has_polytopes() const
+      {
+        return context.mesh().n_owned_polytopes() > 0;
+      }
+
+      PointwiseContext<dim> &context;
+    };
+
+
+
+    /// Creates the backend that the parameters of the context choose. With
+    /// several processes, all use the same one. Collective.
+    template <int dim>
+    std::unique_ptr<PointwiseBackend<dim>>
+    make_pointwise_backend(PointwiseContext<dim> &context);
+  } // namespace internal
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include "pointwise_tables.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "../backends/facet_points.h"
+#include "../backends/host_dispatch.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace
+    {
+      // Larger degree of both sides of an interface.
+      template <int dim>
+      unsigned int
+      interface_degree(const PointwiseContext<dim> &context,
+                       const unsigned int           interface)
+      {
+        const unsigned int *polytope =
+          &context.mesh().interface_polytope[2 * interface];
+        const std::vector<unsigned int> &degree = context.quadrature.degree;
+        return polytope[1] == invalid_index
+                 ? degree[polytope[0]]
+                 : std::max(degree[polytope[0]], degree[polytope[1]]);
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    PointwiseTables<dim>::PointwiseTables(
+      const PointwiseContext<dim>     &context,
+      const HostRules<dim>            &rules,
+      const HostKernels::Kernels<dim> &kernels)
+    {
+      const PolytopicMesh<dim> &mesh = context.mesh();
+      lengths.resize(mesh.n_polytopes());
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        lengths[k] = std::pow(mesh.measure[k], 1. / dim);
+
+      // Numbers of points come first, so that threads can fill the tables.
+      const unsigned int n_owned = mesh.n_owned_polytopes();
+      subcell_point.assign(mesh.n_subcells() + 1, 0);
+      for (unsigned int k = 0; k < n_owned; ++k)
+        for (unsigned int s = mesh.subcell_offset[k];
+             s < mesh.subcell_offset[k + 1];
+             ++s)
+          subcell_point[s + 1] =
+            rules.n_subcell_points(mesh, s, context.quadrature.degree[k]);
+      facet_point.assign(mesh.n_facets() + 1, 0);
+      facet_normal.assign(mesh.n_facets() + 1, 0);
+      for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
+        {
+          const unsigned int degree = interface_degree(context, i);
+          for (unsigned int f = mesh.facet_offset[i];
+               f < mesh.facet_offset[i + 1];
+               ++f)
+            {
+              const unsigned int n    = rules.n_facet_points(mesh, f, degree);
+              const FacetType    type = mesh.facet_type[f];
+              facet_point[f + 1]      = n;
+              facet_normal[f + 1]     = (type == FacetType::tabulated ||
+                                     type == FacetType::quadrilateral)
+                                          ? n
+                                          : 1;
+            }
+        }
+      for (std::size_t s = 0; s + 1 < subcell_point.size(); ++s)
+        subcell_point[s + 1] += subcell_point[s];
+      for (std::size_t f = 0; f + 1 < facet_point.size(); ++f)
+        {
+          facet_point[f + 1] += facet_point[f];
+          facet_normal[f + 1] += facet_normal[f];
+        }
+      volume_points.resize((dim + 1) * subcell_point.back());
+      facet_points.resize((dim + 1) * facet_point.back());
+      normals.resize(std::size_t(dim) * facet_normal.back());
+      add_volumes(context, rules, kernels);
+      add_facets(context, rules, kernels);
+    }
+
+
+
+    template <int dim>
+    void
+    PointwiseTables<dim>::add_volumes(const PointwiseContext<dim>     &context,
+                                      const HostRules<dim>            &rules,
+                                      const HostKernels::Kernels<dim> &kernels)
+    {
+      const PolytopicMesh<dim> &mesh = context.mesh();
+      for_polytopes(mesh.n_owned_polytopes(),
+                    [&](const unsigned int first, const unsigned int last) {
+                      VolumePointBuffer<dim> buffer(buffer_capacity(rules));
+                      for (unsigned int k = first; k < last; ++k)
+                        {
+                          unsigned int subcell = mesh.subcell_offset[k],
+                                       point   = 0;
+                          double *to           = volume_points.data() +
+                                       (dim + 1) * subcell_point[subcell];
+                          while (subcell < mesh.subcell_offset[k + 1])
+                            {
+                              buffer.fill(mesh,
+                                          context.quadrature,
+                                          rules,
+                                          kernels,
+                                          k,
+                                          subcell,
+                                          point);
+                              for (unsigned int q = 0; q < buffer.n_points; ++q)
+                                {
+                                  for (unsigned int d = 0; d < dim; ++d)
+                                    *to++ = buffer.x[d][q];
+                                  *to++ = buffer.w[q];
+                                }
+                            }
+                        }
+                    });
+    }
+
+
+
+    template <int dim>
+    void
+    PointwiseTables<dim>::add_facets(const PointwiseContext<dim>     &context,
+                                     const HostRules<dim>            &rules,
+                                     const HostKernels::Kernels<dim> &kernels)
+    {
+      const PolytopicMesh<dim> &mesh        = context.mesh();
+      const double              zero[3 + 1] = {};
+      for_polytopes(
+        mesh.n_interfaces(),
+        [&](const unsigned int first, const unsigned int last) {
+          FacetPointBuffer<dim> buffer(mesh, rules, kernels);
+          for (unsigned int i = first; i < last; ++i)
+            for (unsigned int f = mesh.facet_offset[i];
+                 f < mesh.facet_offset[i + 1];
+                 ++f)
+              {
+                const unsigned int degree = interface_degree(context, i);
+                double *to = facet_points.data() + (dim + 1) * facet_point[f];
+                double *normal =
+                  normals.data() + std::size_t(dim) * facet_normal[f];
+                unsigned int point    = 0;
+                bool         finished = false, is_first = true;
+                while (!finished)
+                  {
+                    buffer.clear();
+                    buffer.open_segment(mesh.interface_polytope[2 * i + 1],
+                                        mesh.interface_boundary_id[i]);
+                    finished = buffer.append(f, 0, degree, zero, 0., point);
+                    for (unsigned int q = 0; q < buffer.n_points; ++q)
+                      {
+                        for (unsigned int d = 0; d < dim; ++d)
+                          *to++ = buffer.x[d][q];
+                        *to++ = buffer.w[q];
+                        if (is_first || varies(f))
+                          for (unsigned int d = 0; d < dim; ++d)
+                            *normal++ = buffer.normal[d][q];
+                        is_first = false;
+                      }
+                  }
+              }
+        });
+    }
+
+
+
+    template <int dim>
+    std::vector<Device::PointwiseFacet>
+    pointwise_facets(const PointwiseContext<dim> &context)
+    {
+      const PolytopicMesh<dim>  &mesh    = context.mesh();
+      const std::vector<double> &factors = context.test_dofs().penalty_factor;
+      std::vector<Device::PointwiseFacet> result(mesh.n_facets());
+      for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
+        for (unsigned int f = mesh.facet_offset[i];
+             f < mesh.facet_offset[i + 1];
+             ++f)
+          result[f] = {std::max(factors[2 * f], factors[2 * f + 1]),
+                       {mesh.facet_subcell[2 * f],
+                        mesh.facet_subcell[2 * f + 1]},
+                       mesh.interface_boundary_id[i],
+                       0};
+      return result;
+    }
+
+
+
+#define INSTANTIATE(dim)                                         \
+  template struct PointwiseTables<dim>;                          \
+  template std::vector<Device::PointwiseFacet> pointwise_facets( \
+    const PointwiseContext<dim> &context)
+
+    INSTANTIATE(2);
+    INSTANTIATE(3);
+#undef INSTANTIATE
+  } // namespace internal
+} // namespace Tessella

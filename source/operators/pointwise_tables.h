@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_source_operators_pointwise_tables_h
+#define tessella_source_operators_pointwise_tables_h
+
+#include <tessella/forms/device_pointwise_kernels.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "../backends/host_kernels.h"
+#include "../backends/host_points.h"
+#include "pointwise_context.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// All quadrature points of a pointwise operator, for device memory.
+    /// Points, weights and normals are those of the host engine.
+    template <int dim>
+    struct PointwiseTables
+    {
+      PointwiseTables(const PointwiseContext<dim>     &context,
+                      const HostRules<dim>            &rules,
+                      const HostKernels::Kernels<dim> &kernels);
+
+      /// Coordinates and weight of each point.
+      std::vector<double> volume_points, facet_points;
+      /// Normals of facets: one, or one for each point where it varies.
+      std::vector<double> normals;
+      /// Length of each polytope.
+      std::vector<double> lengths;
+      /// First point of each sub-cell and facet; first normal of each facet.
+      std::vector<std::uint64_t> subcell_point, facet_point;
+      std::vector<unsigned int>  facet_normal;
+
+      /// Whether each point of the facet has a normal of its own.
+      bool
+      varies(const unsigned int facet) const
+      {
+        return facet_normal[facet + 1] - facet_normal[facet] > 1;
+      }
+
+    private:
+      void
+      add_volumes(const PointwiseContext<dim>     &context,
+                  const HostRules<dim>            &rules,
+                  const HostKernels::Kernels<dim> &kernels);
+      void
+      add_facets(const PointwiseContext<dim>     &context,
+                 const HostRules<dim>            &rules,
+                 const HostKernels::Kernels<dim> &kernels);
+    };
+
+
+
+    /// Data of each facet that OperatorPoint contains.
+    template <int dim>
+    std::vector<Device::PointwiseFacet>
+    pointwise_facets(const PointwiseContext<dim> &context);
+  } // namespace internal
+} // namespace Tessella
+
+#endif
