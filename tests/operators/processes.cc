@@ -38,8 +38,9 @@ set_field(const AgglomerationHandler<dim> &handler,
         *(u.begin() + dofs.dof_offset[k] + i) =
           std::sqrt(volume) *
           ((i % n == 0 ? constants[i / n] : 0.) +
-           0.1 * std::sin(i + 3. * mesh.box[2 * dim * k] +
-                          7. * mesh.box[2 * dim * k + dim + 1]));
+           0.3 / n *
+             std::sin(i + 3. * mesh.box[2 * dim * k] +
+                      7. * mesh.box[2 * dim * k + dim + 1]));
     }
 }
 
