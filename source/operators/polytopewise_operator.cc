@@ -443,8 +443,8 @@ namespace Tessella
 
   template <int dim>
   PolytopewiseOperator<dim>::PolytopewiseOperator(
-    const AgglomerationHandler<dim> &handler, const AdditionalData &data)
-    : implementation(std::make_unique<Implementation>(handler, data))
+    const AgglomerationHandler<dim> &handler, const unsigned int extra_order)
+    : implementation(std::make_unique<Implementation>(handler, extra_order))
   {}
 
   template <int dim>
