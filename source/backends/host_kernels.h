@@ -164,6 +164,29 @@ namespace Tessella
         /// threads.
         void (*stream)(const double *from, unsigned int n, double *to);
         void (*finish_streams)();
+
+        /**
+         * Functions with given coefficients, out_crq = sum_i c_ci phi_irq:
+         * coefficients of component c begin at c * coefficient_stride. Every
+         * point is computed by the same operations, wherever it is in the
+         * range.
+         */
+        void (*interpolate)(const double *coefficients,
+                            unsigned int  coefficient_stride,
+                            unsigned int  n_components,
+                            const Factor &basis,
+                            unsigned int  n_rows,
+                            unsigned int  n,
+                            double       *out,
+                            unsigned int  component_stride,
+                            unsigned int  out_row_stride);
+
+        /// data_rq *= w_q for n_rows rows.
+        void (*scale)(const double *w,
+                      unsigned int  n,
+                      unsigned int  n_rows,
+                      double       *data,
+                      unsigned int  row_stride);
       };
 
       template <int dim>

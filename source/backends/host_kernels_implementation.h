@@ -534,6 +534,131 @@ namespace Tessella
             }
         }
 
+        // Values of nc components at nv vectors of points.
+        template <unsigned int nc, unsigned int nv>
+        inline void
+        interpolate_tile(const double      *coefficients,
+                         const unsigned int coefficient_stride,
+                         const unsigned int n_functions,
+                         const double      *basis,
+                         const unsigned int function_stride,
+                         double            *out,
+                         const unsigned int component_stride)
+        {
+          Vector a[nc][nv];
+          for (unsigned int c = 0; c < nc; ++c)
+            for (unsigned int v = 0; v < nv; ++v)
+              a[c][v] = Vector{};
+          for (unsigned int i = 0; i < n_functions; ++i)
+            {
+              Vector phi[nv];
+              for (unsigned int v = 0; v < nv; ++v)
+                phi[v] = load(basis + i * function_stride + v * lanes);
+              for (unsigned int c = 0; c < nc; ++c)
+                {
+                  const Vector s =
+                    broadcast(coefficients[c * coefficient_stride + i]);
+                  for (unsigned int v = 0; v < nv; ++v)
+                    a[c][v] += s * phi[v];
+                }
+            }
+          for (unsigned int c = 0; c < nc; ++c)
+            for (unsigned int v = 0; v < nv; ++v)
+              store(out + c * component_stride + v * lanes, a[c][v]);
+        }
+
+        template <unsigned int nc>
+        void
+        interpolate_components(const double      *coefficients,
+                               const unsigned int coefficient_stride,
+                               const Factor      &basis,
+                               const unsigned int n_rows,
+                               const unsigned int n,
+                               double            *out,
+                               const unsigned int component_stride,
+                               const unsigned int out_row_stride)
+        {
+          // Two sums hide the latency of additions from three components on.
+          constexpr unsigned int nv = nc < 3 ? 4 : 2;
+          for (unsigned int r = 0; r < n_rows; ++r)
+            {
+              const double *p = basis.data + r * basis.row_stride;
+              double       *o = out + r * out_row_stride;
+              unsigned int  q = 0;
+              for (; q + nv * lanes <= n; q += nv * lanes)
+                interpolate_tile<nc, nv>(coefficients,
+                                         coefficient_stride,
+                                         basis.n_functions,
+                                         p + q,
+                                         basis.function_stride,
+                                         o + q,
+                                         component_stride);
+              for (; q < n; q += lanes)
+                interpolate_tile<nc, 1>(coefficients,
+                                        coefficient_stride,
+                                        basis.n_functions,
+                                        p + q,
+                                        basis.function_stride,
+                                        o + q,
+                                        component_stride);
+            }
+        }
+
+        void
+        interpolate(const double      *coefficients,
+                    const unsigned int coefficient_stride,
+                    const unsigned int n_components,
+                    const Factor      &basis,
+                    const unsigned int n_rows,
+                    const unsigned int n,
+                    double            *out,
+                    const unsigned int component_stride,
+                    const unsigned int out_row_stride)
+        {
+          typedef void (*Function)(const double *,
+                                   unsigned int,
+                                   const Factor &,
+                                   unsigned int,
+                                   unsigned int,
+                                   double *,
+                                   unsigned int,
+                                   unsigned int);
+          constexpr Function functions[5] = {interpolate_components<1>,
+                                             interpolate_components<2>,
+                                             interpolate_components<3>,
+                                             interpolate_components<4>,
+                                             interpolate_components<5>};
+          // Groups of equal size, of at most five components.
+          const unsigned int n_groups = (n_components + 4) / 5;
+          unsigned int       c        = 0;
+          for (unsigned int g = 0; g < n_groups; ++g)
+            {
+              const unsigned int end = n_components * (g + 1) / n_groups;
+              functions[end - c - 1](coefficients + c * coefficient_stride,
+                                     coefficient_stride,
+                                     basis,
+                                     n_rows,
+                                     n,
+                                     out + c * component_stride,
+                                     component_stride,
+                                     out_row_stride);
+              c = end;
+            }
+        }
+
+        void
+        scale(const double      *w,
+              const unsigned int n,
+              const unsigned int n_rows,
+              double            *data,
+              const unsigned int row_stride)
+        {
+          for (unsigned int r = 0; r < n_rows; ++r)
+            for (unsigned int q = 0; q < n; q += lanes)
+              store(data + r * row_stride + q,
+                    load(data + r * row_stride + q) * load(w + q));
+        }
+
         template <int dim>
         bool
         is_symmetric(const double *const *a, const unsigned int n_points)
@@ -691,7 +816,9 @@ namespace Tessella
                                         is_symmetric<dim>,
                                         largest_quadratic_forms<dim>,
                                         stream,
-                                        finish_streams};
+                                        finish_streams,
+                                        interpolate,
+                                        scale};
       } // namespace
 
 

@@ -99,6 +99,13 @@ namespace Tessella
                          double          *integrals) = 0;
 
     protected:
+      /// Whether this process has polytopes.
+      bool
+      has_polytopes() const
+      {
+        return context.mesh().n_owned_polytopes() > 0;
+      }
+
       PointwiseContext<dim> &context;
     };
 

@@ -83,7 +83,12 @@ namespace Tessella
       void
       find_quadrature();
 
-      unsigned int               finest = 0;
+      unsigned int finest = 0;
+      /// Largest difference between the degree of a polytope and that of the
+      /// finest space there.
+      unsigned int               excess          = 0;
+      bool                       tensor_product  = false;
+      std::uint64_t              tables_revision = 0;
       std::vector<SpaceRevision> revisions;
     };
   } // namespace internal

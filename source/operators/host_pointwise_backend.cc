@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include "host_pointwise_backend.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <vector>
+
+#include "../../cuda/lac/vector.h"
+#include "../backends/host_dispatch.h"
+#include "../device/device_call.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    template <int dim>
+    HostPointwiseProblem<dim>
+    HostPointwiseBackend<dim>::problem(const Integrand   &integrand,
+                                       const Fields      &fields,
+                                       const unsigned int field,
+                                       const double      *direction)
+    {
+      const PointwiseContext<dim> &context = this->context;
+      if (revision == 0 || revision != context.quadrature_revision)
+        {
+          revision = 0;
+          bases    = std::make_unique<OperatorBases<dim>>(context);
+          rules    = std::make_unique<HostRules<dim>>(context.mesh(),
+                                                   context.quadrature,
+                                                   context.coefficient_order);
+          revision = context.quadrature_revision;
+        }
+      return {context,
+              integrand,
+              *bases,
+              *rules,
+              select_kernels<dim>(context.parameters.instruction_set),
+              fields,
+              field,
+              direction};
+    }
+
+
+
+    template <int dim>
+    template <typename Work>
+    void
+    HostPointwiseBackend<dim>::for_rows(
+      const HostPointwiseProblem<dim> &problem,
+      const typename Rows::Result      result,
+      const Work                      &work) const
+    {
+      for_polytopes(this->context.mesh().n_owned_polytopes(),
+                    [&](const unsigned int begin, const unsigned int end) {
+                      Rows rows(problem, result);
+                      for (unsigned int k = begin; k < end; ++k)
+                        work(rows, k);
+                    });
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseBackend<dim>::compute_vector(
+      const HostPointwiseProblem<dim> &problem, double *result)
+    {
+      const std::vector<std::uint64_t> &offset =
+        this->context.test_dofs().dof_offset;
+      // First polytope whose result is not finite.
+      std::atomic<unsigned int> wrong(invalid_index);
+      for_rows(
+        problem, Rows::Result::terms, [&](Rows &rows, const unsigned int k) {
+          rows.compute_vector(k, result + offset[k]);
+          if (!std::all_of(result + offset[k],
+                           result + offset[k + 1],
+                           [](const double r) { return std::isfinite(r); }))
+            {
+              unsigned int first = wrong;
+              while (k < first && !wrong.compare_exchange_weak(first, k))
+                ;
+            }
+        });
+      if (wrong != invalid_index)
+        Rows(problem, Rows::Result::terms).throw_not_finite(wrong);
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseBackend<dim>::residual(const Integrand &integrand,
+                                        const Fields    &fields,
+                                        double          *result)
+    {
+      if (this->has_polytopes())
+        compute_vector(problem(integrand, fields), result);
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseBackend<dim>::tangent(const Integrand   &integrand,
+                                       const Fields      &fields,
+                                       const unsigned int field,
+                                       const double      *direction,
+                                       double            *result)
+    {
+      if (this->has_polytopes())
+        compute_vector(problem(integrand, fields, field, direction), result);
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseBackend<dim>::jacobian(const Integrand              &integrand,
+                                        const Fields                 &fields,
+                                        const unsigned int            field,
+                                        const AssemblyTarget<double> &target)
+    {
+      if (!this->has_polytopes())
+        return;
+      const BlockSparsity &blocks =
+        this->context.structures[this->context.test].blocks;
+      const auto first = [&](const unsigned int k) {
+        return blocks.value_offset[k];
+      };
+      std::vector<double> values;
+      double             *to = target.host_values;
+      if (target.device_values != nullptr)
+        {
+          values.resize(blocks.n_nonzero_elements());
+          to = values.data();
+        }
+      const HostPointwiseProblem<dim> present =
+        problem(integrand, fields, field);
+      if (to != nullptr)
+        for_rows(present,
+                 Rows::Result::jacobian,
+                 [&](Rows &rows, const unsigned int k) {
+                   rows.compute_block_row(k, blocks, to + first(k));
+                 });
+      else
+        for_rows(present,
+                 Rows::Result::jacobian,
+                 [&](Rows &rows, const unsigned int k) {
+                   static thread_local std::vector<double> row;
+                   row.resize(first(k + 1) - first(k));
+                   rows.compute_block_row(k, blocks, row.data());
+                   target.store_block_rows(k, k + 1, row.data());
+                 });
+      if (target.device_values != nullptr)
+        device_call([&] {
+          Device::upload(target.device_values, values.data(), values.size());
+        });
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseBackend<dim>::diagonal_blocks(const Integrand   &integrand,
+                                               const Fields      &fields,
+                                               const unsigned int field,
+                                               double            *blocks)
+    {
+      if (!this->has_polytopes())
+        return;
+      const std::vector<std::uint64_t> &offset =
+        this->context.test_dofs().dof_offset;
+      std::vector<std::uint64_t> begin(1, 0);
+      for (unsigned int k = 0; k < this->context.mesh().n_owned_polytopes();
+           ++k)
+        begin.push_back(begin.back() + (offset[k + 1] - offset[k]) *
+                                         (offset[k + 1] - offset[k]));
+      for_rows(problem(integrand, fields, field),
+               Rows::Result::jacobian,
+               [&](Rows &rows, const unsigned int k) {
+                 rows.compute_diagonal_block(k, blocks + begin[k]);
+               });
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseBackend<dim>::volume_integrals(const Integrand &integrand,
+                                                const Fields    &fields,
+                                                double          *integrals)
+    {
+      const std::size_t m = integrand.structure().n_components;
+      if (this->has_polytopes())
+        for_rows(problem(integrand, fields),
+                 Rows::Result::terms,
+                 [&](Rows &rows, const unsigned int k) {
+                   rows.compute_volume_integrals(k, integrals + k * m);
+                 });
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseBackend<dim>::boundary_integrals(const Integrand &integrand,
+                                                  const Fields    &fields,
+                                                  double          *integrals)
+    {
+      const std::size_t m = integrand.structure().n_components;
+      std::fill_n(integrals,
+                  m * this->context.mesh().polytope_interface.size(),
+                  0.);
+      if (this->has_polytopes())
+        for_rows(problem(integrand, fields),
+                 Rows::Result::terms,
+                 [&](Rows &rows, const unsigned int k) {
+                   rows.compute_boundary_integrals(k, integrals);
+                 });
+    }
+
+
+
+    template class HostPointwiseBackend<2>;
+    template class HostPointwiseBackend<3>;
+  } // namespace internal
+} // namespace Tessella

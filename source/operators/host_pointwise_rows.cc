@@ -1,0 +1,736 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include "host_pointwise_rows.h"
+
+#include <deal.II/base/exceptions.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <string>
+
+#include "../backends/host_dispatch.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    using namespace dealii;
+
+    namespace
+    {
+      template <int dim>
+      unsigned int
+      n_neighbor_functions(const HostPointwiseProblem<dim> &problem,
+                           const unsigned int               k)
+      {
+        unsigned int n = 0;
+        for (unsigned int b = 0; b < problem.bases.n_bases(); ++b)
+          n = std::max(n, problem.bases.space(b, k).n_functions);
+        return n;
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    HostPointwiseRows<dim>::HostPointwiseRows(
+      const HostPointwiseProblem<dim> &given, const Result result)
+      : problem(given)
+      , context(problem.context)
+      , mesh(context.mesh())
+      , kernels(problem.kernels)
+      , structure(problem.integrand.structure())
+      , result_type(result)
+      , n_inputs(structure.n_inputs())
+      , n_outputs(structure.n_outputs())
+      , time(problem.integrand.get_time())
+      , volume_points(buffer_capacity(problem.rules))
+      , facet_points(mesh, problem.rules, kernels)
+      , points(std::max(volume_points.capacity, facet_points.array_size))
+      , facets(facet_points.array_size, 0)
+    {
+      allocate();
+    }
+
+
+
+    template <int dim>
+    double *
+    HostPointwiseRows<dim>::next(const std::size_t n)
+    {
+      memory.emplace_back(new double[n]);
+      return memory.back().get();
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::allocate()
+    {
+      unsigned int max_functions = 0;
+      for (unsigned int b = 0; b < problem.bases.n_bases(); ++b)
+        max_functions = std::max(max_functions, problem.bases.max_functions(b));
+      // The largest slice is that of the smallest space.
+      max_slice   = slice_size(1);
+      array_pitch = pitch(max_slice);
+      for (unsigned int b = 0; b < problem.bases.n_bases(); ++b)
+        {
+          const unsigned int n = problem.bases.max_functions(b);
+          // A slice has fewer points if there are more functions.
+          const std::size_t size =
+            (dim + 1) * std::max(std::size_t(n) * slice_size(n),
+                                 std::size_t(16384) / (dim + 1));
+          slice.basis.push_back(next(size));
+          slice.neighbor_basis.push_back(next(size));
+        }
+      const std::size_t P = array_pitch;
+      own                 = next(n_inputs * P);
+      neighbor            = next(n_inputs * P);
+      own_direction = neighbor_direction = terms = neighbor_terms = own_table =
+        neighbor_table = factor = nullptr;
+      if (result_type == Result::terms)
+        {
+          terms          = next(n_outputs * P);
+          neighbor_terms = next(n_outputs * P);
+          if (problem.direction != nullptr)
+            {
+              own_direction      = next(n_inputs * P);
+              neighbor_direction = next(n_inputs * P);
+            }
+        }
+      else
+        {
+          const std::size_t n_entries =
+            std::size_t(dim + 1) * structure.field_components[problem.field] *
+            n_outputs;
+          own_table      = next(n_entries * P);
+          neighbor_table = next(n_entries * P);
+          factor = next(std::max(std::size_t(dim + 1) * 32 * max_functions,
+                                 std::size_t(16384)));
+          table_pointers.resize(4 * n_inputs * n_outputs);
+        }
+      sums = next(std::size_t(max_functions) * structure.n_components);
+      for (unsigned int s = 0; s < 2; ++s)
+        {
+          in[s].resize(n_inputs);
+          direction[s].resize(n_inputs);
+          out[s].resize(n_outputs);
+        }
+    }
+
+
+
+    // Bases of a slice fit into the second level of the cache, and tables of a
+    // Jacobian into a part of it.
+    template <int dim>
+    unsigned int
+    HostPointwiseRows<dim>::slice_size(const unsigned int n_functions) const
+    {
+      unsigned int n = 16384 / ((dim + 1) * n_functions);
+      if (result_type == Result::jacobian)
+        n = std::min(n, 32768 / (n_inputs * structure.n_components));
+      n = n / HostKernels::padding * HostKernels::padding;
+      return std::min(256u, std::max(32u, n));
+    }
+
+
+
+    // ---- points
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::set_volume_points(const unsigned int k,
+                                              const unsigned int n)
+    {
+      OperatorPoint<dim> p = {};
+      p.t                  = time;
+      p.h[0]               = std::pow(mesh.measure[k], 1. / dim);
+      p.polytope[0]        = k;
+      p.facet = p.boundary_id = invalid_index;
+      for (unsigned int q = 0; q < n; ++q)
+        {
+          for (unsigned int d = 0; d < dim; ++d)
+            p.x[d] = volume_points.x[d][q];
+          p.subcell[0]  = volume_points.subcells[q];
+          p.material[0] = volume_points.materials[q];
+          points[q]     = p;
+        }
+    }
+
+
+
+    template <int dim>
+    template <typename Process>
+    void
+    HostPointwiseRows<dim>::for_volume_slices(const unsigned int k,
+                                              const Process     &process)
+    {
+      const unsigned int size = slice_size(n_neighbor_functions(problem, k));
+      slice.k                 = k;
+      slice.input             = structure.volume_input;
+      slice.output            = structure.volume_output;
+      unsigned int subcell = mesh.subcell_offset[k], point = 0;
+      while (subcell < mesh.subcell_offset[k + 1])
+        {
+          const unsigned int n_points = volume_points.fill(mesh,
+                                                           context.quadrature,
+                                                           problem.rules,
+                                                           kernels,
+                                                           k,
+                                                           subcell,
+                                                           point);
+          set_volume_points(k, n_points);
+          for (unsigned int q = 0; q < n_points; q += size)
+            {
+              slice.n = std::min(size, n_points - q);
+              for (unsigned int d = 0; d < dim; ++d)
+                slice.x[d] = volume_points.x[d] + q;
+              slice.w      = volume_points.w + q;
+              slice.points = points.data() + q;
+              slice.parts  = {{0,
+                               slice.n,
+                               PointwiseRegion::volume,
+                               0,
+                               invalid_index,
+                               invalid_index}};
+              process();
+            }
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::append_facet(const unsigned int facet,
+                                         const unsigned int degree,
+                                         const double      *shift,
+                                         unsigned int      &point,
+                                         bool              &finished)
+    {
+      const std::vector<double> &factors = context.test_dofs().penalty_factor;
+      const unsigned int         begin   = facet_points.n_points;
+      // The view of side 0, whichever side computes its rows.
+      finished = facet_points.append(facet,
+                                     0,
+                                     degree,
+                                     shift,
+                                     std::max(factors[2 * facet],
+                                              factors[2 * facet + 1]),
+                                     point);
+      std::fill(facets.begin() + begin,
+                facets.begin() + facet_points.n_points,
+                facet);
+    }
+
+
+
+    template <int dim>
+    template <typename Process>
+    void
+    HostPointwiseRows<dim>::for_facet_slices(const unsigned int k,
+                                             const bool         interior,
+                                             const bool         boundary,
+                                             const Process     &process)
+    {
+      slice.k      = k;
+      slice.input  = structure.facet_input;
+      slice.output = structure.facet_output;
+      for (unsigned int e = mesh.polytope_interface_offset[k];
+           e < mesh.polytope_interface_offset[k + 1];
+           ++e)
+        {
+          const unsigned int interface = mesh.polytope_interface[e] / 2;
+          const unsigned int other = mesh.neighbor(mesh.polytope_interface[e]);
+          if (!(other == invalid_index ? boundary : interior))
+            continue;
+          unsigned int degree = context.quadrature.degree[k];
+          if (other != invalid_index)
+            degree = std::max(degree, context.quadrature.degree[other]);
+          const double *shift = &mesh.shift[mesh.interface_shift[interface] *
+                                            static_cast<std::size_t>(dim)];
+          const auto    open  = [&]() {
+            facet_points.open_segment(other,
+                                      mesh.interface_boundary_id[interface]);
+            segment_entries.push_back(e);
+          };
+          const auto close = [&]() {
+            const unsigned int begin = facet_points.n_points;
+            facet_points.close_segment();
+            if (begin > 0)
+              std::fill(facets.begin() + begin,
+                        facets.begin() + facet_points.n_points,
+                        facets[begin - 1]);
+            facet_points.drop_empty_segment();
+            segment_entries.resize(facet_points.segments.size());
+          };
+          open();
+          for (unsigned int f = mesh.facet_offset[interface];
+               f < mesh.facet_offset[interface + 1];
+               ++f)
+            {
+              unsigned int point    = 0;
+              bool         finished = false;
+              while (true)
+                {
+                  append_facet(f, degree, shift, point, finished);
+                  if (finished)
+                    break;
+                  // The buffer is full: process its points and continue.
+                  close();
+                  process_facet_points(k, process);
+                  open();
+                }
+            }
+          close();
+        }
+      if (facet_points.n_points > 0)
+        process_facet_points(k, process);
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::set_facet_points(const unsigned int n)
+    {
+      for (std::size_t s = 0; s < facet_points.segments.size(); ++s)
+        {
+          const auto        &segment = facet_points.segments[s];
+          OperatorPoint<dim> p       = {};
+          p.t                        = time;
+          p.boundary_id              = segment.boundary_id;
+          const unsigned int interface =
+            mesh.polytope_interface[segment_entries[s]] / 2;
+          const unsigned int n_sides =
+            segment.neighbor == invalid_index ? 1 : 2;
+          for (unsigned int side = 0; side < n_sides; ++side)
+            {
+              p.polytope[side] = mesh.interface_polytope[2 * interface + side];
+              p.h[side] = std::pow(mesh.measure[p.polytope[side]], 1. / dim);
+            }
+          for (unsigned int q = segment.begin; q < std::min(n, segment.end);
+               ++q)
+            {
+              for (unsigned int d = 0; d < dim; ++d)
+                {
+                  p.x[d]      = facet_points.x[d][q];
+                  p.normal[d] = facet_points.normal[d][q];
+                }
+              p.penalty     = facet_points.sigma[q];
+              p.facet       = facets[q];
+              p.subcell[0]  = facet_points.subcells[q];
+              p.material[0] = facet_points.materials[q];
+              if (n_sides == 2)
+                {
+                  p.subcell[1]  = facet_points.neighbor_subcells[q];
+                  p.material[1] = facet_points.neighbor_materials[q];
+                }
+              points[q] = p;
+            }
+        }
+    }
+
+
+
+    template <int dim>
+    template <typename Process>
+    void
+    HostPointwiseRows<dim>::process_facet_points(const unsigned int k,
+                                                 const Process     &process)
+    {
+      const unsigned int n_points = facet_points.n_points;
+      set_facet_points(n_points);
+      unsigned int n_max = n_neighbor_functions(problem, k);
+      for (const auto &segment : facet_points.segments)
+        if (segment.neighbor != invalid_index)
+          n_max =
+            std::max(n_max, n_neighbor_functions(problem, segment.neighbor));
+      const unsigned int size = slice_size(n_max);
+      std::size_t        s    = 0;
+      for (unsigned int q = 0; q < n_points; q += size)
+        {
+          slice.n = std::min(size, n_points - q);
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              slice.x[d]          = facet_points.x[d] + q;
+              slice.neighbor_x[d] = facet_points.periodic
+                                      ? facet_points.neighbor_x[d] + q
+                                      : slice.x[d];
+            }
+          slice.w      = facet_points.w + q;
+          slice.points = points.data() + q;
+          slice.parts.clear();
+          for (; s < facet_points.segments.size() &&
+                 facet_points.segments[s].begin < q + slice.n;
+               ++s)
+            {
+              const auto        &segment  = facet_points.segments[s];
+              const unsigned int end      = std::min(segment.end, q + slice.n);
+              const bool         boundary = segment.neighbor == invalid_index;
+              slice.parts.push_back(
+                {std::max(segment.begin, q) - q,
+                 end - q,
+                 boundary ? PointwiseRegion::boundary_facet
+                          : PointwiseRegion::interior_facet,
+                 mesh.polytope_interface[segment_entries[s]] % 2,
+                 segment.neighbor,
+                 segment_entries[s]});
+              if (end < segment.end)
+                break; // the next slice has the rest
+            }
+          process();
+        }
+      facet_points.clear();
+      segment_entries.clear();
+    }
+
+
+
+    // ---- evaluation
+
+    // Points of side 1 are those of side 0 plus a shift.
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::evaluate_bases()
+    {
+      const unsigned int n = slice.n, stride = (dim + 1) * n;
+      for (unsigned int b = 0; b < problem.bases.n_bases(); ++b)
+        {
+          const HostKernels::Space here = problem.bases.space(b, slice.k);
+          const auto evaluate           = [&](const HostKernels::Space &space,
+                                    const Part               &part,
+                                    const unsigned int        side,
+                                    double                   *to) {
+            const double *x[dim];
+            for (unsigned int d = 0; d < dim; ++d)
+              x[d] =
+                (side == 0 ? slice.x[d] : slice.neighbor_x[d]) + part.begin;
+            kernels.evaluate_basis(
+              space, x, part.end - part.begin, to + part.begin, stride, n);
+          };
+          // Consecutive parts with the polytope on one side at once.
+          for (std::size_t i = 0; i < slice.parts.size();)
+            {
+              Part part = slice.parts[i];
+              for (++i;
+                   i < slice.parts.size() && slice.parts[i].side == part.side;
+                   ++i)
+                part.end = slice.parts[i].end;
+              evaluate(here, part, part.side, slice.basis[b]);
+            }
+          for (const Part &part : slice.parts)
+            if (part.neighbor != invalid_index)
+              evaluate(problem.bases.space(b, part.neighbor),
+                       part,
+                       1 - part.side,
+                       slice.neighbor_basis[b]);
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::evaluate_field(const unsigned int f,
+                                           const double      *coefficients,
+                                           double            *own_rows,
+                                           double            *neighbor_rows)
+    {
+      const RowRange       rows(slice.input);
+      const PolytopicDoFs &dofs = context.dofs(f);
+      const unsigned int   b = problem.bases.basis(f), n = slice.n;
+      const std::size_t    P = array_pitch;
+      if (rows.n() == 0)
+        return;
+      const auto evaluate = [&](const unsigned int k,
+                                const double      *basis,
+                                const unsigned int begin,
+                                const unsigned int end,
+                                double            *to) {
+        kernels.interpolate(
+          coefficients + dofs.dof_offset[k],
+          dofs.n_basis[k],
+          dofs.n_components,
+          {dofs.n_basis[k], basis + rows.begin * n + begin, (dim + 1) * n, n},
+          rows.n(),
+          end - begin,
+          to + rows.begin * P + begin,
+          (dim + 1) * P,
+          P);
+      };
+      evaluate(slice.k, slice.basis[b], 0, n, own_rows);
+      for (const Part &part : slice.parts)
+        if (part.neighbor != invalid_index)
+          evaluate(part.neighbor,
+                   slice.neighbor_basis[b],
+                   part.begin,
+                   part.end,
+                   neighbor_rows);
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::evaluate_fields()
+    {
+      std::size_t first = 0;
+      for (unsigned int f = 0; f < context.n_fields(); ++f)
+        {
+          evaluate_field(f, problem.fields[f], own + first, neighbor + first);
+          if (problem.direction != nullptr && f == problem.field)
+            evaluate_field(f,
+                           problem.direction,
+                           own_direction + first,
+                           neighbor_direction + first);
+          first +=
+            std::size_t(dim + 1) * context.dofs(f).n_components * array_pitch;
+        }
+    }
+
+
+
+    template <int dim>
+    template <typename Function>
+    void
+    HostPointwiseRows<dim>::for_calls(const Function &function) const
+    {
+      for (std::size_t i = 0; i < slice.parts.size();)
+        {
+          Part part = slice.parts[i];
+          for (++i;
+               i < slice.parts.size() && slice.parts[i].region == part.region &&
+               slice.parts[i].side == part.side;
+               ++i)
+            part.end = slice.parts[i].end;
+          function(part);
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::evaluate_terms()
+    {
+      const std::size_t P = array_pitch;
+      const RowRange    in_rows(slice.input), out_rows(slice.output);
+      for (unsigned int o = 0; o < n_outputs; ++o)
+        if (const unsigned int r = o % (dim + 1);
+            r >= out_rows.begin && r < out_rows.end)
+          {
+            std::fill_n(terms + o * P, slice.n, 0.);
+            std::fill_n(neighbor_terms + o * P, slice.n, 0.);
+          }
+      // Rows of the tangent's field.
+      unsigned int first = 0;
+      for (unsigned int f = 0; f < problem.field; ++f)
+        first += (dim + 1) * structure.field_components[f];
+      const unsigned int last =
+        first + (dim + 1) * structure.field_components[problem.field];
+
+      for_calls([&](const Part &part) {
+        for (unsigned int s = 0; s < 2; ++s)
+          {
+            const bool          is_own = s == part.side;
+            const double *const values = (is_own ? own : neighbor) + part.begin;
+            const double *const changes =
+              is_own ? own_direction : neighbor_direction;
+            double *const results =
+              (is_own ? terms : neighbor_terms) + part.begin;
+            for (unsigned int i = 0; i < n_inputs; ++i)
+              {
+                const unsigned int r    = i % (dim + 1);
+                const bool         used = r >= in_rows.begin && r < in_rows.end;
+                in[s][i]                = used ? values + i * P : nullptr;
+                direction[s][i] =
+                  used && problem.direction != nullptr && i >= first && i < last
+                    ? changes + part.begin + i * P
+                    : nullptr;
+              }
+            for (unsigned int o = 0; o < n_outputs; ++o)
+              {
+                const unsigned int r = o % (dim + 1);
+                out[s][o]            = r >= out_rows.begin && r < out_rows.end
+                                         ? results + o * P
+                                         : nullptr;
+              }
+          }
+        const double *const *in_pointers[2]  = {in[0].data(), in[1].data()};
+        const double *const *directions[2]   = {direction[0].data(),
+                                                direction[1].data()};
+        double *const       *out_pointers[2] = {out[0].data(), out[1].data()};
+        const unsigned int   n               = part.end - part.begin;
+        const OperatorPoint<dim> *const p    = slice.points + part.begin;
+        if (problem.direction == nullptr)
+          problem.integrand.evaluate(
+            part.region, n, p, in_pointers, out_pointers);
+        else
+          problem.integrand.evaluate_tangent(
+            part.region, n, p, in_pointers, directions, out_pointers);
+      });
+      if (diagnosis)
+        check_terms();
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::check_terms() const
+    {
+      const RowRange rows(slice.output);
+      for (unsigned int q = 0; q < slice.n; ++q)
+        for (unsigned int c = 0; c < structure.n_components; ++c)
+          for (unsigned int r = rows.begin; r < rows.end; ++r)
+            if (!std::isfinite(
+                  terms[(c * (dim + 1) + r) * std::size_t(array_pitch) + q]))
+              {
+                std::ostringstream text;
+                text << (problem.direction == nullptr ? "The residual"
+                                                      : "The tangent")
+                     << " of a PointwiseOperator is not finite: component " << c
+                     << " of the integrand at the point (";
+                for (unsigned int d = 0; d < dim; ++d)
+                  text << (d > 0 ? ", " : "") << slice.points[q].x[d];
+                text << ").";
+                AssertThrow(false, ExcMessage(text.str()));
+              }
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::compute_vector(const unsigned int k, double *result)
+    {
+      const PolytopicDoFs &dofs = context.test_dofs();
+      const unsigned int   n = dofs.n_basis[k], m = dofs.n_components;
+      const unsigned int   b = problem.bases.basis(context.test);
+      std::fill_n(sums, n * m, 0.);
+      const auto add = [&]() {
+        const RowRange rows(slice.output);
+        if (rows.n() == 0)
+          return;
+        evaluate_bases();
+        evaluate_fields();
+        evaluate_terms();
+        const std::size_t P = array_pitch;
+        for (unsigned int c = 0; c < m; ++c)
+          kernels.scale(slice.w,
+                        slice.n,
+                        rows.n(),
+                        terms + (c * (dim + 1) + rows.begin) * P,
+                        P);
+        kernels.product(
+          {n,
+           slice.basis[b] + rows.begin * slice.n,
+           (dim + 1) * slice.n,
+           slice.n},
+          {m, terms + rows.begin * P, (dim + 1) * array_pitch, array_pitch},
+          rows.n(),
+          slice.n,
+          sums,
+          m,
+          true,
+          false);
+      };
+      if (structure.volume)
+        for_volume_slices(k, add);
+      if (structure.interior_facets || structure.boundary_facets)
+        for_facet_slices(k,
+                         structure.interior_facets,
+                         structure.boundary_facets,
+                         add);
+      for (unsigned int c = 0; c < m; ++c)
+        for (unsigned int i = 0; i < n; ++i)
+          result[c * n + i] = sums[i * m + c];
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::throw_not_finite(const unsigned int k)
+    {
+      const PolytopicDoFs &dofs = context.test_dofs();
+      std::vector<double>  result(dofs.n_basis[k] * dofs.n_components);
+      diagnosis = true;
+      compute_vector(k, result.data());
+      const auto entry =
+        std::find_if(result.begin(), result.end(), [](const double r) {
+          return !std::isfinite(r);
+        });
+      std::ostringstream text;
+      text << "The result of a PointwiseOperator is not finite: component "
+           << (entry - result.begin()) / dofs.n_basis[k]
+           << " of a polytope around the point (";
+      for (unsigned int d = 0; d < dim; ++d)
+        text << (d > 0 ? ", " : "")
+             << 0.5 *
+                  (mesh.box[2 * dim * k + d] + mesh.box[2 * dim * k + dim + d]);
+      text << ").";
+      throw ExcMessage(text.str());
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::compute_volume_integrals(const unsigned int k,
+                                                     double *integrals)
+    {
+      const unsigned int m = structure.n_components;
+      std::fill_n(integrals, m, 0.);
+      if (!structure.volume ||
+          (structure.volume_output & PointwiseRows::values) == 0)
+        return;
+      for_volume_slices(k, [&]() {
+        evaluate_bases();
+        evaluate_fields();
+        evaluate_terms();
+        kernels.vector_product(
+          m, slice.n, terms, (dim + 1) * array_pitch, slice.w, integrals);
+      });
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::compute_boundary_integrals(const unsigned int k,
+                                                       double *integrals)
+    {
+      const unsigned int m = structure.n_components;
+      if (!structure.boundary_facets ||
+          (structure.facet_output & PointwiseRows::values) == 0)
+        return;
+      for_facet_slices(k, false, true, [&]() {
+        evaluate_bases();
+        evaluate_fields();
+        evaluate_terms();
+        for (const Part &part : slice.parts)
+          kernels.vector_product(m,
+                                 part.end - part.begin,
+                                 terms + part.begin,
+                                 (dim + 1) * array_pitch,
+                                 slice.w + part.begin,
+                                 integrals + std::size_t(part.entry) * m);
+      });
+    }
+  } // namespace internal
+} // namespace Tessella
+
+#include "host_pointwise_blocks.templates.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    template class HostPointwiseRows<2>;
+    template class HostPointwiseRows<3>;
+  } // namespace internal
+} // namespace Tessella
