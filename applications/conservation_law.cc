@@ -167,15 +167,15 @@ namespace Tessella
 
         // f(u) v on a facet, for a flux that is a polynomial in u, and a
         // velocity that is linear in space.
-        const int order = discretisation.coefficient_order;
+        const int               order = discretisation.coefficient_order;
         ConservationSolver<dim> solver(
           parameters.equation,
           problem,
           handler,
           discretisation.assembler_data<dim>(),
-          order >= 0 ?
-            order :
-            std::max(1U, (problem.flux_degree - 1) * handler.max_degree()));
+          order >= 0
+            ? order
+            : std::max(1U, (problem.flux_degree - 1) * handler.max_degree()));
         const Timer timer;
         solver.run();
         row.n_steps = solver.n_steps;
@@ -197,19 +197,18 @@ namespace Tessella
                                               parameters.mesh.n_levels()))
           write_fields(handler, solver.solution, row);
         table.add(row);
-        parameters.output.print(
-          "  degree " + std::to_string(degree) + ": " +
-          std::to_string(row.n_dofs) + " unknowns, " +
-          std::to_string(row.n_steps) + " steps" +
-          (problem.exact != nullptr ?
-             ", L2 error " + scientific_text(row.L2, 2) :
-             ""));
+        parameters.output.print("  degree " + std::to_string(degree) + ": " +
+                                std::to_string(row.n_dofs) + " unknowns, " +
+                                std::to_string(row.n_steps) + " steps" +
+                                (problem.exact != nullptr
+                                   ? ", L2 error " + scientific_text(row.L2, 2)
+                                   : ""));
       }
 
       double
-      error(const AgglomerationHandler<dim>      &handler,
-            const ConservationSolver<dim>        &solver,
-            const dealii::VectorTools::NormType   norm) const
+      error(const AgglomerationHandler<dim>    &handler,
+            const ConservationSolver<dim>      &solver,
+            const dealii::VectorTools::NormType norm) const
       {
         Vector<float> difference;
         VectorTools::integrate_difference(
@@ -239,8 +238,7 @@ namespace Tessella
                    const ConservationVector        &solution,
                    const ConservationRow           &row) const
       {
-        using Interpretation =
-          typename PolytopicDataOut<dim>::Interpretation;
+        using Interpretation = typename PolytopicDataOut<dim>::Interpretation;
         const OutputInput &output = parameters.output;
         const std::string  level  = "-" + std::to_string(row.level);
         if (output.write_solution)
@@ -249,16 +247,15 @@ namespace Tessella
               problem.names.size(),
               DataComponentInterpretation::component_is_scalar);
             if (problem.has_vector)
-              std::fill(interpretation.begin() + 1,
-                        interpretation.end(),
-                        DataComponentInterpretation::
-                          component_is_part_of_vector);
+              std::fill(
+                interpretation.begin() + 1,
+                interpretation.end(),
+                DataComponentInterpretation::component_is_part_of_vector);
             PolytopicDataOut<dim> data_out(handler);
             data_out.add_data_vector(solution, problem.names, interpretation);
             data_out.build_patches();
-            data_out.write_vtu_file(
-              output.file(level + "-p" + std::to_string(row.degree) +
-                          "-solution.vtu"));
+            data_out.write_vtu_file(output.file(
+              level + "-p" + std::to_string(row.degree) + "-solution.vtu"));
           }
         // The polytopes are the same for all degrees.
         if (row.degree != parameters.discretisation.degrees.front())

@@ -22,9 +22,9 @@ namespace Tessella
     using namespace dealii;
 
     SSPRungeKutta::SSPRungeKutta(const unsigned int order)
-      : ExplicitRungeKutta<ConservationVector>(order == 3
-                                                 ? dealii::TimeStepping::SSP_THIRD_ORDER
-                                                 : dealii::TimeStepping::FORWARD_EULER)
+      : ExplicitRungeKutta<ConservationVector>(
+          order == 3 ? dealii::TimeStepping::SSP_THIRD_ORDER
+                     : dealii::TimeStepping::FORWARD_EULER)
     {
       if (order == 2)
         {
@@ -77,7 +77,8 @@ namespace Tessella
       length = polytopewise.evaluate(StepLength(), solution);
       // Facets of periodic boundaries are not on the boundary of the flat view.
       bool found = false;
-      for (const unsigned int id : handler.polytopic_mesh().interface_boundary_id)
+      for (const unsigned int id :
+           handler.polytopic_mesh().interface_boundary_id)
         found = found || id != invalid_index;
       has_boundary =
         Utilities::MPI::max(found ? 1U : 0U, handler.get_communicator()) > 0;
@@ -159,10 +160,13 @@ namespace Tessella
       if (stage > 0)
         limit(state, t);
       problem.integrand->set_time(t);
-      op.template residual<ConservationVector>(*problem.integrand, {&state}, result);
+      op.template residual<ConservationVector>(*problem.integrand,
+                                               {&state},
+                                               result);
       if (has_boundary)
         for (const auto &flux :
-             op.template integrate_boundary<ConservationVector>(*problem.integrand,{&state}))
+             op.template integrate_boundary<ConservationVector>(
+               *problem.integrand, {&state}))
           for (unsigned int c = 0; c < outflow.size(); ++c)
             outflow[c] += step * runge_kutta.weights()[stage] * flux.second[c];
       ++stage;

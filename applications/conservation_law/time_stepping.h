@@ -106,7 +106,7 @@ namespace Tessella
       PolytopewiseOperator<dim>        polytopewise;
       const InverseMassMatrix<dim>     inverse_mass;
       const SSPRungeKutta              runge_kutta;
-      bool has_boundary;
+      bool                             has_boundary;
       /// Lengths 2 |K| / ((2 p + 1) |dK|).
       std::vector<double> length;
       /// Present step and its stage; time integral of the flux through the
