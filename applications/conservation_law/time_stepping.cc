@@ -138,7 +138,7 @@ namespace Tessella
       check(speed,
             problem.not_admissible,
             n_steps == 0
-              ? "change Equation/Initial condition."
+              ? "change Equation/Initial condition, or set Limiter/Bounds."
               : "lower Time/CFL number, or set Limiter/Bounds and Slopes.",
             t);
       double result = std::numeric_limits<double>::max();
