@@ -347,6 +347,9 @@ namespace Tessella
           AssertThrow(bound_limiter.lower < bound_limiter.upper,
                       ExcMessage("Limiter/Bounds = " + bounds +
                                  ": the lower bound must come first."));
+          if (parts[1] != "none")
+            bound_limiter.tolerance =
+              1e-12 * (bound_limiter.upper - bound_limiter.lower);
         }
       prm.leave_subsection();
     }

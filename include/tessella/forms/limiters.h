@@ -22,7 +22,8 @@ namespace Tessella
    *
    * The result is theta. A mean outside the interval, which scaling cannot
    * cure, or one that is not a number, has the result -1, and the function is
-   * left as it is.
+   * left as it is. If rounding errors are to blame, that is, up to the
+   * tolerance, the function becomes its mean.
    */
   struct BoundLimiter
   {
@@ -34,13 +35,15 @@ namespace Tessella
     /// Resour. 33, 2010, 1476-1493).
     bool   all_components = false;
     double lower = 0., upper = 1e300;
+    /// By which a mean may be outside of the interval.
+    double tolerance = 1e-12;
 
     template <int dim>
     TESSELLA_HOST_DEVICE double
     operator()(const PolytopeStencil<dim> &s, double *u) const
     {
       const double m = s.mean(component);
-      if (!(m >= lower && m <= upper))
+      if (!(m >= lower - tolerance && m <= upper + tolerance))
         return -1.;
       double max = m, min = m;
       for (unsigned int q = 0; q < s.n_points; ++q)
@@ -54,6 +57,7 @@ namespace Tessella
         theta = (upper - m) / (max - m);
       if (min < lower && (m - lower) < theta * (m - min))
         theta = (m - lower) / (m - min);
+      theta = theta < 0. ? 0. : theta;
       if (theta < 1.)
         for (unsigned int c = 0; c < s.n_components; ++c)
           if (all_components || c == component)
