@@ -9,6 +9,7 @@
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/operators/operator_report.h>
 
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <vector>
@@ -149,6 +150,49 @@ namespace Tessella
     std::map<dealii::types::boundary_id, std::vector<double>>
     integrate_boundary(const Integrand                       &integrand,
                        const std::vector<const VectorType *> &fields);
+
+    // The same for fields in braces, {&u, &v}, where no other argument has the
+    // type of the vectors.
+    template <typename VectorType, typename MatrixType>
+    void
+    assemble_jacobian(const Integrand                          &integrand,
+                      std::initializer_list<const VectorType *> fields,
+                      MatrixType                               &matrix,
+                      const unsigned int                        field = 0)
+    {
+      assemble_jacobian(integrand,
+                        std::vector<const VectorType *>(fields),
+                        matrix,
+                        field);
+    }
+    template <typename VectorType>
+    void
+    diagonal_blocks(const Integrand                          &integrand,
+                    std::initializer_list<const VectorType *> fields,
+                    std::vector<double>                      &blocks,
+                    const unsigned int                        field = 0)
+    {
+      diagonal_blocks(integrand,
+                      std::vector<const VectorType *>(fields),
+                      blocks,
+                      field);
+    }
+    template <typename VectorType>
+    std::vector<double>
+    integrate_volume(const Integrand                          &integrand,
+                     std::initializer_list<const VectorType *> fields)
+    {
+      return integrate_volume(integrand,
+                              std::vector<const VectorType *>(fields));
+    }
+    template <typename VectorType>
+    std::map<dealii::types::boundary_id, std::vector<double>>
+    integrate_boundary(const Integrand                          &integrand,
+                       std::initializer_list<const VectorType *> fields)
+    {
+      return integrate_boundary(integrand,
+                                std::vector<const VectorType *>(fields));
+    }
 
     const OperatorReport &
     report() const;
