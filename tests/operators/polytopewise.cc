@@ -263,7 +263,7 @@ namespace
         for (unsigned int i = coefficients.size() / 2; i < before.size(); ++i)
           other = std::max(other, std::abs(before[i] - coefficients[i]));
       }
-    check_below(name + "values in bounds", excess, 1e-13);
+    check_below(name + "values in bounds", excess, 1e-14);
     check(name + "other component as it was", other == 0.);
     u                     = step;
     bounds.all_components = true;
