@@ -62,7 +62,9 @@ namespace Tessella
       "NAME is the name of the parameter file. Mistakes in the input end in one\n"
       "sentence and a non-zero exit status.\n\n"
       "On several MPI processes (mpirun) the mesh is distributed over them, see\n"
-      "Mesh/Distribution; the result is the same for the same polytopes.\n",
+      "Mesh/Distribution; the result is the same for the same polytopes.\n\n"
+      "Discretisation/Coefficient order = -1 stands for 1 for advection and for\n"
+      "the degree p otherwise; variant and penalty do not matter.\n",
       true};
 
     struct Parameters : MeshParameters
