@@ -3,6 +3,7 @@
 
 #include <deal.II/base/multithread_info.h>
 
+#include <deal.II/fe/fe_system.h>
 #include <deal.II/hp/fe_collection.h>
 
 #include <tessella/base/on_all_processes.h>
@@ -244,11 +245,19 @@ namespace Tessella
     template <int dim>
     void
     DiscretisationInput::distribute_dofs(AgglomerationHandler<dim> &handler,
-                                         const unsigned int degree) const
+                                         const unsigned int         degree,
+                                         const unsigned int n_components) const
     {
+      const auto element = [&](const unsigned int p) {
+        return FESystem<dim>(FE_BoundingBoxLegendre<dim>(p, space),
+                             n_components);
+      };
       if (degree_expression.empty())
         {
-          handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree, space));
+          if (n_components == 1)
+            handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree, space));
+          else
+            handler.distribute_dofs(element(degree));
           return;
         }
       const Expression         &expression   = degree_expression[0];
@@ -287,7 +296,10 @@ namespace Tessella
         if (is_used[p] > 0)
           {
             index[p] = collection.size();
-            collection.push_back(FE_BoundingBoxLegendre<dim>(p, space));
+            if (n_components == 1)
+              collection.push_back(FE_BoundingBoxLegendre<dim>(p, space));
+            else
+              collection.push_back(element(p));
           }
       std::vector<unsigned int> indices;
       for (const unsigned int p : degree_of)
@@ -297,9 +309,11 @@ namespace Tessella
 
     template void
     DiscretisationInput::distribute_dofs(AgglomerationHandler<2> &,
+                                         const unsigned int,
                                          const unsigned int) const;
     template void
     DiscretisationInput::distribute_dofs(AgglomerationHandler<3> &,
+                                         const unsigned int,
                                          const unsigned int) const;
   } // namespace Application
 } // namespace Tessella

@@ -93,11 +93,13 @@ namespace Tessella
       }
 
       /// Distributes DoFs of degree @p degree, or of the degrees that the
-      /// degree expression yields for this value.
+      /// degree expression yields for this value, for @p n_components
+      /// components.
       template <int dim>
       void
       distribute_dofs(AgglomerationHandler<dim> &handler,
-                      const unsigned int         degree) const;
+                      const unsigned int         degree,
+                      const unsigned int         n_components = 1) const;
 
       std::vector<unsigned int> degrees;
       /// Whether convergence rates are computed between degrees rather than

@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include "conservation_input.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/patterns.h>
+
+#include <tessella/forms/functor_integrand.h>
+
+#include <cmath>
+#include <limits>
+
+#include "../common/equation_input.h"
+#include "../common/program.h"
+#include "equations.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    void
+    ConservationInput::declare_parameters(ParameterHandler &prm)
+    {
+      declare_equation(prm);
+      declare_time_and_limiter(prm);
+    }
+
+
+
+    void
+    ConservationInput::declare_equation(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Equation");
+      declare_constants(prm);
+      prm.declare_entry("Type",
+                        "advection",
+                        Patterns::Selection("advection|burgers|shallow water"),
+                        "advection: u_t + div(b u) = 0; burgers: u_t + div(v "
+                        "u^2/2) = 0; shallow water (2-D): depth and discharge "
+                        "on a flat bottom.");
+      prm.declare_entry("Velocity",
+                        "1; 0",
+                        Patterns::Anything(),
+                        "b of advection, v of burgers: dim numbers separated "
+                        "by semicolons.");
+      prm.declare_entry("Rotation",
+                        "0",
+                        Patterns::Anything(),
+                        "advection: angular velocity of a rotation about an "
+                        "axis in the direction of z, which is added to b.");
+      prm.declare_entry("Rotation centre",
+                        "",
+                        Patterns::Anything(),
+                        "A point of that axis; empty: the origin.");
+      prm.declare_entry("Gravity",
+                        "9.81",
+                        Patterns::Anything(),
+                        "g of shallow water.");
+      prm.declare_entry("Numerical flux",
+                        "lax-friedrichs",
+                        Patterns::Selection("lax-friedrichs|upwind"),
+                        "lax-friedrichs: with the larger wave speed of both "
+                        "sides at each point; upwind: advection only.");
+      prm.declare_entry("Initial condition",
+                        "",
+                        Patterns::Anything(),
+                        "Components at time 0, separated by semicolons; empty: "
+                        "the exact solution.");
+      prm.declare_entry("Exact solution",
+                        "",
+                        Patterns::Anything(),
+                        "Components as expressions of the coordinates and t, "
+                        "separated by semicolons, if known: errors are "
+                        "measured against it. characteristics: burgers with a "
+                        "smooth solution, which follows from the initial "
+                        "condition.");
+      prm.leave_subsection();
+
+      prm.enter_subsection("Boundary conditions");
+      prm.declare_entry("Types",
+                        "default: inflow",
+                        Patterns::Anything(),
+                        "Type per boundary id: 0: inflow, 1: outflow, 2: wall; "
+                        "default stands for all other ids. inflow gives the "
+                        "state outside, from which the numerical flux takes "
+                        "what enters; outflow is the state inside; wall "
+                        "(shallow water) reflects the discharge. Periodic "
+                        "boundaries are set in the section Mesh.");
+      prm.declare_entry("Values",
+                        "",
+                        Patterns::Anything(),
+                        "State outside of inflow parts per boundary id, "
+                        "separated by semicolons, with commas between "
+                        "components: 0: 2 + sin(t), 0, 0; 1: 1, 0, 0. Ids "
+                        "without an entry: the exact solution.");
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    ConservationInput::declare_time_and_limiter(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Time");
+      prm.declare_entry("Final time",
+                        "1",
+                        Patterns::Anything(),
+                        "When the computation ends; it begins at 0.");
+      prm.add_parameter("CFL number",
+                        cfl_number,
+                        "Steps are this times the least value of 2 |K| / |dK| "
+                        "/ ((2 p + 1) s) over polytopes K of volume |K|, "
+                        "surface |dK|, degree p and largest wave speed s.",
+                        Patterns::Double());
+      prm.declare_entry("Runge-Kutta order",
+                        "automatic",
+                        Patterns::Selection("automatic|1|2|3"),
+                        "Order of the strong stability preserving method; "
+                        "automatic: p + 1, at most 3.");
+      prm.leave_subsection();
+
+      prm.enter_subsection("Limiter");
+      prm.declare_entry("Slopes",
+                        "none",
+                        Patterns::Selection("none|tvb"),
+                        "tvb: values half-way to the neighbours stay between "
+                        "the extreme means of all neighbours, except where "
+                        "differences are below the constant times the square "
+                        "of the distance.");
+      prm.declare_entry("TVB constant",
+                        "0",
+                        Patterns::Double(0.),
+                        "About the second derivative of smooth extrema.");
+      prm.declare_entry("Bounds",
+                        "",
+                        Patterns::Anything(),
+                        "Lower and upper bound, separated by a semicolon, in "
+                        "which the first component is kept at quadrature "
+                        "points by scaling towards the mean, and with it all "
+                        "others; none for the upper bound, or empty: no "
+                        "bounds.");
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    ConservationInput::parse_parameters(ParameterHandler  &prm,
+                                        const unsigned int dim)
+    {
+      parse_equation(prm, dim);
+      parse_boundary_conditions(prm);
+      parse_time(prm);
+      parse_limiter(prm);
+    }
+
+
+
+    std::vector<Expression>
+    ConservationInput::parse(const std::string &name,
+                             const std::string &text,
+                             const char         separator,
+                             const unsigned int n,
+                             const bool         optional,
+                             const bool         stationary) const
+    {
+      std::vector<std::string> names = variables;
+      if (stationary)
+        names.pop_back();
+      std::vector<Expression> result;
+      for (const std::string &part : split(text, separator))
+        if (!part.empty())
+          result.emplace_back(name, part, names, constants);
+      AssertThrow(result.size() == n || (optional && result.empty()),
+                  ExcMessage(
+                    name + " has " + std::to_string(result.size()) +
+                    (result.size() == 1 ? " component" : " components") +
+                    ", but must have " + std::to_string(n) + "."));
+      return result;
+    }
+
+
+
+    std::vector<double>
+    ConservationInput::parse_numbers(const std::string &name,
+                                     const std::string &text,
+                                     const unsigned int n) const
+    {
+      std::vector<double> result;
+      for (const Expression &e : parse(name, text, ';', n, false))
+        {
+          AssertThrow(e.is_constant(),
+                      ExcMessage(name + " = " + text +
+                                 " must not depend on position or time."));
+          result.push_back(e.value(nullptr));
+          AssertThrow(std::isfinite(result.back()),
+                      ExcMessage(name + " = " + text + " is not finite."));
+        }
+      return result;
+    }
+
+
+
+    void
+    ConservationInput::parse_equation(ParameterHandler  &prm,
+                                      const unsigned int dim)
+    {
+      variables = coordinate_names(dim);
+      variables.push_back("t");
+      prm.enter_subsection("Equation");
+      constants = parse_constants("Equation/Constants", prm.get("Constants"));
+      type      = prm.get("Type");
+      const bool is_water  = type == "shallow water";
+      present_n_components = is_water ? dim + 1 : 1;
+      AssertThrow(!is_water || dim == 2,
+                  ExcMessage("Equation/Type = shallow water needs a mesh with "
+                             "Mesh/Dimension = 2."));
+      if (!is_water)
+        velocity = parse_numbers("Equation/Velocity", prm.get("Velocity"), dim);
+      rotation =
+        parse_numbers("Equation/Rotation", prm.get("Rotation"), 1).front();
+      AssertThrow(rotation == 0. || type == "advection",
+                  ExcMessage("Equation/Rotation is for Equation/Type = "
+                             "advection only."));
+      const std::string text = prm.get("Rotation centre");
+      centre                 = text.empty()
+                                 ? std::vector<double>(dim, 0.)
+                                 : parse_numbers("Equation/Rotation centre", text, dim);
+      gravity =
+        parse_numbers("Equation/Gravity", prm.get("Gravity"), 1).front();
+      AssertThrow(gravity > 0.,
+                  ExcMessage("Equation/Gravity must be positive."));
+      upwind = prm.get("Numerical flux") == "upwind";
+      AssertThrow(!upwind || type == "advection",
+                  ExcMessage("Equation/Numerical flux = upwind is for "
+                             "Equation/Type = advection only."));
+
+      const std::string solution = prm.get("Exact solution");
+      by_characteristics         = solution == "characteristics";
+      AssertThrow(!by_characteristics || type == "burgers",
+                  ExcMessage("Equation/Exact solution = characteristics is for "
+                             "Equation/Type = burgers only."));
+      exact.clear();
+      if (!by_characteristics)
+        exact =
+          parse("Equation/Exact solution", solution, ';', n_components(), true);
+      initial = parse("Equation/Initial condition",
+                      prm.get("Initial condition"),
+                      ';',
+                      n_components(),
+                      !exact.empty(),
+                      true);
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    ConservationInput::parse_boundary_conditions(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Boundary conditions");
+      conditions.clear();
+      conditions[-1];
+      for (const auto &entry : parse_boundary_map("Boundary conditions/Types",
+                                                  prm.get("Types"),
+                                                  ','))
+        {
+          const std::string &kind = entry.second;
+          AssertThrow(kind == "inflow" || kind == "outflow" || kind == "wall",
+                      ExcMessage("The type '" + kind +
+                                 "' in Boundary conditions/Types is unknown: "
+                                 "it must be inflow, outflow or wall."));
+          AssertThrow(kind != "wall" || type == "shallow water",
+                      ExcMessage(
+                        "The type wall in Boundary conditions/Types is "
+                        "for Equation/Type = shallow water only."));
+          conditions[entry.first].type = kind == "inflow" ? BoundaryKind::inflow
+                                         : kind == "wall"
+                                           ? BoundaryKind::wall
+                                           : BoundaryKind::outflow;
+        }
+      for (const auto &entry : parse_boundary_map("Boundary conditions/Values",
+                                                  prm.get("Values"),
+                                                  ';'))
+        {
+          if (conditions.count(entry.first) == 0)
+            conditions[entry.first].type = conditions.at(-1).type;
+          AssertThrow(conditions[entry.first].type == BoundaryKind::inflow,
+                      ExcMessage(
+                        "Boundary conditions/Values has an entry for '" +
+                        (entry.first < 0 ? "default"
+                                         : std::to_string(entry.first)) +
+                        "', which is not inflow in Boundary "
+                        "conditions/Types."));
+          conditions[entry.first].state = parse("Boundary conditions/Values",
+                                                entry.second,
+                                                ',',
+                                                n_components(),
+                                                false);
+        }
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    ConservationInput::parse_time(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Time");
+      final_time =
+        parse_numbers("Time/Final time", prm.get("Final time"), 1).front();
+      AssertThrow(final_time >= 0.,
+                  ExcMessage("Time/Final time must not be negative."));
+      const std::string order = prm.get("Runge-Kutta order");
+      runge_kutta_order       = order == "automatic" ? 0 : std::stoi(order);
+      prm.leave_subsection();
+      AssertThrow(cfl_number > 0. && std::isfinite(cfl_number),
+                  ExcMessage("Time/CFL number must be positive."));
+    }
+
+
+
+    void
+    ConservationInput::parse_limiter(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Limiter");
+      limit_slopes               = prm.get("Slopes") == "tvb";
+      slope_limiter.tvb_constant = prm.get_double("TVB constant");
+      const std::string bounds   = prm.get("Bounds");
+      limit_bounds               = !bounds.empty();
+      if (limit_bounds)
+        {
+          const std::vector<std::string> parts = split(bounds, ';');
+          AssertThrow(parts.size() == 2,
+                      ExcMessage("Limiter/Bounds = " + bounds +
+                                 " must be two numbers separated by a "
+                                 "semicolon, or one and none."));
+          bound_limiter.component      = 0;
+          bound_limiter.all_components = true;
+          bound_limiter.lower =
+            parse_numbers("Limiter/Bounds", parts[0], 1).front();
+          bound_limiter.upper =
+            parts[1] == "none"
+              ? std::numeric_limits<double>::max()
+              : parse_numbers("Limiter/Bounds", parts[1], 1).front();
+          AssertThrow(bound_limiter.lower < bound_limiter.upper,
+                      ExcMessage("Limiter/Bounds = " + bounds +
+                                 ": the lower bound must come first."));
+          if (parts[1] != "none")
+            bound_limiter.tolerance =
+              1e-12 * (bound_limiter.upper - bound_limiter.lower);
+        }
+      prm.leave_subsection();
+    }
+
+
+
+    template <int dim, typename Equation>
+    void
+    ConservationInput::set_equation(const Equation           &equation,
+                                    ConservationProblem<dim> &problem) const
+    {
+      using Law = ConservationLaw<dim, Equation>;
+      Law law;
+      law.equation      = equation;
+      law.upwind        = upwind;
+      law.boundary      = problem.boundary.get();
+      problem.integrand = std::make_unique<FunctorIntegrand<dim, Law>>(law);
+      problem.largest_speeds = [=](PolytopewiseOperator<dim> &op,
+                                   const ConservationVector  &u) {
+        return op.evaluate(LargestSpeed<dim, Equation>{equation}, u);
+      };
+    }
+
+
+
+    template <int dim>
+    ConservationProblem<dim>
+    ConservationInput::create() const
+    {
+      ConservationProblem<dim> problem;
+      if (by_characteristics)
+        problem.exact =
+          std::make_shared<BurgersCharacteristics<dim>>(initial[0], velocity);
+      else if (!exact.empty())
+        problem.exact = std::make_shared<ExpressionState<dim>>(exact);
+      problem.initial = std::make_shared<ExpressionState<dim>>(
+        initial.empty() ? exact : initial);
+      std::map<int, typename BoundaryData<dim>::Condition> data;
+      for (const auto &condition : conditions)
+        {
+          auto &entry = data[condition.first];
+          entry.type  = condition.second.type;
+          if (!condition.second.state.empty())
+            entry.state =
+              std::make_shared<ExpressionState<dim>>(condition.second.state);
+        }
+      problem.boundary =
+        std::make_shared<BoundaryData<dim>>(data, problem.exact);
+
+      if (type == "advection")
+        {
+          LinearAdvection<dim> equation;
+          for (int d = 0; d < dim; ++d)
+            {
+              equation.velocity[d] = velocity[d];
+              equation.centre[d]   = centre[d];
+            }
+          equation.angular_velocity = rotation;
+          set_equation(equation, problem);
+        }
+      else if (type == "burgers")
+        {
+          Burgers<dim> equation;
+          for (int d = 0; d < dim; ++d)
+            equation.direction[d] = velocity[d];
+          set_equation(equation, problem);
+        }
+      else if constexpr (dim == 2)
+        {
+          ShallowWater<dim> equation;
+          equation.gravity = gravity;
+          set_equation(equation, problem);
+        }
+      const bool is_water = type == "shallow water";
+      problem.names       = {is_water ? "depth" : "u"};
+      if (is_water)
+        problem.names.insert(problem.names.end(), dim, "discharge");
+      problem.has_vector     = is_water;
+      problem.flux_degree    = type == "advection" ? 1 : 2;
+      problem.not_admissible = is_water ? "The water depth is not positive"
+                                        : "The solution is not finite";
+      return problem;
+    }
+
+
+
+    template ConservationProblem<2>
+    ConservationInput::create() const;
+    template ConservationProblem<3>
+    ConservationInput::create() const;
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include "error_table.h"
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "../common/program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    ConservationTable::ConservationTable(const int  dim,
+                                         const bool in_degree,
+                                         const bool with_errors,
+                                         const bool with_times)
+      : dim(dim)
+      , in_degree(in_degree)
+      , with_errors(with_errors)
+      , with_times(with_times)
+    {}
+
+
+
+    std::vector<ConservationTable::Group>
+    ConservationTable::groups() const
+    {
+      std::map<unsigned int, Group> by_key;
+      for (const ConservationRow &row : rows)
+        by_key[in_degree ? row.level : row.degree].push_back(&row);
+      std::vector<Group> result;
+      for (const auto &group : by_key)
+        result.push_back(group.second);
+      return result;
+    }
+
+
+
+    void
+    ConservationTable::add_rows(const Group &group, TextTable &table) const
+    {
+      // Order with respect to n_dofs^(-1/dim), or the factor by which the error
+      // decreases.
+      const auto rate = [&](const unsigned int i,
+                            double ConservationRow::*error) {
+        if (i == 0)
+          return std::numeric_limits<double>::quiet_NaN();
+        const ConservationRow &old = *group[i - 1], &now = *group[i];
+        const double           factor = old.*error / now.*error;
+        return in_degree ? factor
+                         : dim * std::log(factor) /
+                             std::log(double(now.n_dofs) / old.n_dofs);
+      };
+      const std::string name = in_degree ? "factor" : "rate";
+      for (unsigned int i = 0; i < group.size(); ++i)
+        {
+          const ConservationRow &row = *group[i];
+          table.start_row(row.level, row.degree);
+          table.add("cells", std::uint64_t(row.n_cells));
+          table.add("polytopes", std::uint64_t(row.n_polytopes));
+          table.add("unknowns", row.n_dofs);
+          table.add("steps", std::uint64_t(row.n_steps));
+          if (with_errors)
+            {
+              table.add("L2 error", scientific_text(row.L2, 3));
+              table.add("L2 " + name, rate(i, &ConservationRow::L2));
+              table.add("L1 error", scientific_text(row.L1, 3));
+              table.add("L1 " + name, rate(i, &ConservationRow::L1));
+            }
+          // Rounding errors depend on the machine.
+          table.add("drift",
+                    with_times || row.drift > 1e-12
+                      ? scientific_text(row.drift, 1)
+                      : "< 1e-12");
+          if (with_times)
+            table.add_scientific("seconds a step", row.step_seconds);
+        }
+    }
+
+
+
+    void
+    ConservationTable::print(std::ostream &out) const
+    {
+      for (const Group &group : groups())
+        {
+          TextTable table;
+          add_rows(group, table);
+          out << '\n'
+              << (in_degree ? "Level " + std::to_string(group[0]->level)
+                            : "Degree " + std::to_string(group[0]->degree))
+              << '\n';
+          table.print(out);
+        }
+      out << std::endl;
+    }
+
+
+
+    void
+    ConservationTable::write_csv(std::ostream &out) const
+    {
+      TextTable table;
+      for (const Group &group : groups())
+        add_rows(group, table);
+      table.write_csv(out);
+    }
+
+
+
+    std::vector<PlotCurve>
+    ConservationTable::curves(PlotFlags &flags) const
+    {
+      flags.x_label = "unknowns^(1/" + std::to_string(dim) + ")";
+      std::vector<PlotCurve> result;
+      int                    index = 0;
+      for (const Group &group : groups())
+        {
+          for (const bool square : {true, false})
+            {
+              PlotCurve curve;
+              curve.label =
+                (square ? "L2, " : "L1, ") +
+                (in_degree ? "level " + std::to_string(group[0]->level)
+                           : "degree " + std::to_string(group[0]->degree));
+              curve.group = index;
+              for (const ConservationRow *row : group)
+                {
+                  curve.x.push_back(std::pow(double(row->n_dofs), 1. / dim));
+                  curve.y.push_back(square ? row->L2 : row->L1);
+                }
+              if (square && !in_degree)
+                curve.slope = -1. - group[0]->degree;
+              result.push_back(curve);
+            }
+          ++index;
+        }
+      return result;
+    }
+  } // namespace Application
+} // namespace Tessella
