@@ -71,13 +71,40 @@ namespace Tessella
                 const unsigned int next =
                   segments.back().first + segments.back().n_points;
                 close_segment();
-                if (segments.back().n_points == 0)
-                  segments.pop_back();
+                drop_empty_segment();
                 process();
                 open_segment(code, next);
               }
           }
         close_segment();
+      }
+
+      /// Starts a group of points on an interface, from its point @p first on.
+      void
+      open_segment(const unsigned int code, const unsigned int first);
+
+      /**
+       * Appends the points of a facet to the last segment, seen from the side
+       * of @p code, for a tabulated facet from @p point on, which advances.
+       * Returns false if the buffer was full before the end of the facet.
+       */
+      bool
+      append(const unsigned int facet,
+             const unsigned int code,
+             const unsigned int degree,
+             const double       facet_sigma,
+             unsigned int      &point);
+
+      /// Pads the last segment.
+      void
+      close_segment();
+
+      /// Removes the last segment if it is closed and has no points.
+      void
+      drop_empty_segment()
+      {
+        if (segments.back().n_points == 0)
+          segments.pop_back();
       }
 
       /// Points [begin, end) for the evaluation of a form: points on interior
@@ -106,26 +133,6 @@ namespace Tessella
       std::vector<Segment> segments;
 
     private:
-      /// Starts a group of points on an interface, from its point @p first on.
-      void
-      open_segment(const unsigned int code, const unsigned int first);
-
-      /// Pads the last segment.
-      void
-      close_segment();
-
-      /**
-       * Appends the points of a facet to the last segment, for a tabulated
-       * facet from @p point on, which advances. Returns false if the buffer was
-       * full before the end of the facet.
-       */
-      bool
-      append(const unsigned int facet,
-             const unsigned int code,
-             const unsigned int degree,
-             const double       facet_sigma,
-             unsigned int      &point);
-
       /// Appends the points of a tabulated facet and returns their number.
       unsigned int
       append_tabulated(const unsigned int facet,

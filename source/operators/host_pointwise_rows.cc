@@ -46,7 +46,7 @@ namespace Tessella
       , n_outputs(structure.n_outputs())
       , time(problem.integrand.get_time())
       , volume_points(buffer_capacity(problem.rules))
-      , facet_points(mesh, problem.rules, kernels)
+      , facet_points(mesh, context.quadrature, problem.rules, kernels)
       , points(std::max(volume_points.capacity, facet_points.array_size))
       , facets(facet_points.array_size, 0)
     {
@@ -208,8 +208,8 @@ namespace Tessella
     template <int dim>
     void
     HostPointwiseRows<dim>::append_facet(const unsigned int facet,
+                                         const unsigned int interface,
                                          const unsigned int degree,
-                                         const double      *shift,
                                          unsigned int      &point,
                                          bool              &finished)
     {
@@ -217,9 +217,8 @@ namespace Tessella
       const unsigned int         begin   = facet_points.n_points;
       // The view of side 0, whichever side computes its rows.
       finished = facet_points.append(facet,
-                                     0,
+                                     2 * interface,
                                      degree,
-                                     shift,
                                      std::max(factors[2 * facet],
                                               factors[2 * facet + 1]),
                                      point);
@@ -252,11 +251,8 @@ namespace Tessella
           unsigned int degree = context.quadrature.degree[k];
           if (other != invalid_index)
             degree = std::max(degree, context.quadrature.degree[other]);
-          const double *shift = &mesh.shift[mesh.interface_shift[interface] *
-                                            static_cast<std::size_t>(dim)];
-          const auto    open  = [&]() {
-            facet_points.open_segment(other,
-                                      mesh.interface_boundary_id[interface]);
+          const auto open = [&]() {
+            facet_points.open_segment(mesh.polytope_interface[e], 0);
             segment_entries.push_back(e);
           };
           const auto close = [&]() {
@@ -278,7 +274,7 @@ namespace Tessella
               bool         finished = false;
               while (true)
                 {
-                  append_facet(f, degree, shift, point, finished);
+                  append_facet(f, interface, degree, point, finished);
                   if (finished)
                     break;
                   // The buffer is full: process its points and continue.

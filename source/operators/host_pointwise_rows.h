@@ -163,8 +163,8 @@ namespace Tessella
       process_facet_points(const unsigned int k, const Process &process);
       void
       append_facet(const unsigned int facet,
+                   const unsigned int interface,
                    const unsigned int degree,
-                   const double      *shift,
                    unsigned int      &point,
                    bool              &finished);
       void

@@ -136,9 +136,8 @@ namespace Tessella
       });
       context.prepare(integrand.coefficient_order());
       for (unsigned int f = 0; f < context.n_fields(); ++f)
-        coefficients[f] = arrays[f].update(*fields[f],
-                                           context.structures[f],
-                                           uses_device());
+        coefficients[f] =
+          arrays[f].update(*fields[f], context.structures[f], uses_device());
       report.setup_time = timer.wall_time();
       work();
       const InstructionSet wanted = context.parameters.instruction_set;

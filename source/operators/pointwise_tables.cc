@@ -129,12 +129,14 @@ namespace Tessella
                                      const HostRules<dim>            &rules,
                                      const HostKernels::Kernels<dim> &kernels)
     {
-      const PolytopicMesh<dim> &mesh        = context.mesh();
-      const double              zero[3 + 1] = {};
+      const PolytopicMesh<dim> &mesh = context.mesh();
       for_polytopes(
         mesh.n_interfaces(),
         [&](const unsigned int first, const unsigned int last) {
-          FacetPointBuffer<dim> buffer(mesh, rules, kernels);
+          FacetPointBuffer<dim> buffer(mesh,
+                                       context.quadrature,
+                                       rules,
+                                       kernels);
           for (unsigned int i = first; i < last; ++i)
             for (unsigned int f = mesh.facet_offset[i];
                  f < mesh.facet_offset[i + 1];
@@ -149,9 +151,8 @@ namespace Tessella
                 while (!finished)
                   {
                     buffer.clear();
-                    buffer.open_segment(mesh.interface_polytope[2 * i + 1],
-                                        mesh.interface_boundary_id[i]);
-                    finished = buffer.append(f, 0, degree, zero, 0., point);
+                    buffer.open_segment(2 * i, 0);
+                    finished = buffer.append(f, 2 * i, degree, 0., point);
                     for (unsigned int q = 0; q < buffer.n_points; ++q)
                       {
                         for (unsigned int d = 0; d < dim; ++d)
