@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <mutex>
 #include <vector>
 
 #include "../../cuda/lac/vector.h"
@@ -52,11 +53,26 @@ namespace Tessella
       const typename Rows::Result      result,
       const Work                      &work) const
     {
+      // Objects own large buffers and are kept for the next task.
+      std::mutex                         mutex;
+      std::vector<std::unique_ptr<Rows>> idle;
       for_polytopes(this->context.mesh().n_owned_polytopes(),
                     [&](const unsigned int begin, const unsigned int end) {
-                      Rows rows(problem, result);
+                      std::unique_ptr<Rows> rows;
+                      {
+                        const std::lock_guard<std::mutex> lock(mutex);
+                        if (!idle.empty())
+                          {
+                            rows = std::move(idle.back());
+                            idle.pop_back();
+                          }
+                      }
+                      if (rows == nullptr)
+                        rows = std::make_unique<Rows>(problem, result);
                       for (unsigned int k = begin; k < end; ++k)
-                        work(rows, k);
+                        work(*rows, k);
+                      const std::lock_guard<std::mutex> lock(mutex);
+                      idle.push_back(std::move(rows));
                     });
     }
 

@@ -149,13 +149,16 @@ namespace Tessella
       p.h[0]               = std::pow(mesh.measure[k], 1. / dim);
       p.polytope[0]        = k;
       p.facet = p.boundary_id = invalid_index;
+      // Members that vary are written in place: copying an object right after
+      // writes to its members would wait for these.
       for (unsigned int q = 0; q < n; ++q)
         {
+          OperatorPoint<dim> &point = points[q];
+          point                     = p;
           for (unsigned int d = 0; d < dim; ++d)
-            p.x[d] = volume_points.x[d][q];
-          p.subcell[0]  = volume_points.subcells[q];
-          p.material[0] = volume_points.materials[q];
-          points[q]     = p;
+            point.x[d] = volume_points.x[d][q];
+          point.subcell[0]  = volume_points.subcells[q];
+          point.material[0] = volume_points.materials[q];
         }
     }
 
@@ -314,21 +317,22 @@ namespace Tessella
           for (unsigned int q = segment.begin; q < std::min(n, segment.end);
                ++q)
             {
+              OperatorPoint<dim> &point = points[q];
+              point                     = p;
               for (unsigned int d = 0; d < dim; ++d)
                 {
-                  p.x[d]      = facet_points.x[d][q];
-                  p.normal[d] = facet_points.normal[d][q];
+                  point.x[d]      = facet_points.x[d][q];
+                  point.normal[d] = facet_points.normal[d][q];
                 }
-              p.penalty     = facet_points.sigma[q];
-              p.facet       = facets[q];
-              p.subcell[0]  = facet_points.subcells[q];
-              p.material[0] = facet_points.materials[q];
+              point.penalty     = facet_points.sigma[q];
+              point.facet       = facets[q];
+              point.subcell[0]  = facet_points.subcells[q];
+              point.material[0] = facet_points.materials[q];
               if (n_sides == 2)
                 {
-                  p.subcell[1]  = facet_points.neighbor_subcells[q];
-                  p.material[1] = facet_points.neighbor_materials[q];
+                  point.subcell[1]  = facet_points.neighbor_subcells[q];
+                  point.material[1] = facet_points.neighbor_materials[q];
                 }
-              points[q] = p;
             }
         }
     }

@@ -198,11 +198,17 @@ namespace Functors
     using Fields                      = FieldComponents<2, 1>;
     static constexpr int n_components = 2;
 
-    TESSELLA_HOST_DEVICE static double
-    weight(const OperatorPoint<dim> &p, const int side)
+    /// Whether to use indices, which depend on the number of processes.
+    bool indices = true;
+
+    TESSELLA_HOST_DEVICE double
+    weight(const OperatorPoint<dim> &p, const int side) const
     {
-      return 1. + 0.1 * p.material[side] + 0.01 * (p.polytope[side] % 3) +
-             0.02 * (p.subcell[side] % 5) + 0.1 * p.h[side] + 0.1 * p.t;
+      const double w =
+        1. + 0.1 * p.material[side] + 0.1 * p.h[side] + 0.1 * p.t;
+      return indices ? w + 0.01 * (p.polytope[side] % 3) +
+                         0.02 * (p.subcell[side] % 5)
+                     : w;
     }
 
     template <typename U, typename R>
@@ -235,8 +241,8 @@ namespace Functors
         {
           const auto jump = u0.value[i] - u1.value[i];
           const auto mean = 0.5 * (u0.value[2] * w0 + u1.value[2] * w1);
-          r0.value[i]     = (p.penalty + p.facet % 3) * jump * mean;
-          r1.value[i]     = -2. * mean * tanh(u0.value[1 - i] * u1.value[i]);
+          r0.value[i] = (p.penalty + (indices ? p.facet % 3 : 0)) * jump * mean;
+          r1.value[i] = -2. * mean * tanh(u0.value[1 - i] * u1.value[i]);
           for (int d = 0; d < dim; ++d)
             {
               r0.value[i] +=

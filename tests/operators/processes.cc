@@ -38,8 +38,9 @@ set_field(const AgglomerationHandler<dim> &handler,
         *(u.begin() + dofs.dof_offset[k] + i) =
           std::sqrt(volume) *
           ((i % n == 0 ? constants[i / n] : 0.) +
-           0.1 * std::sin(i + 3. * mesh.box[2 * dim * k] +
-                          7. * mesh.box[2 * dim * k + dim + 1]));
+           0.3 / n *
+             std::sin(i + 3. * mesh.box[2 * dim * k] +
+                      7. * mesh.box[2 * dim * k + dim + 1]));
     }
 }
 
@@ -160,6 +161,12 @@ compute(const Triangulation<dim>           &triangulation,
                                                      {state},
                                                      euler,
                                                      results);
+  Functors::TwoFields<dim> fields;
+  fields.indices = false;
+  add_results<dim, Functors::TwoFields<dim>, VectorType>({&two, &one},
+                                                         {{0.2, 0.4}, {0.3}},
+                                                         fields,
+                                                         results);
   add_results<dim, Functors::NonlinearDiffusion<dim>, VectorType>(
     {&one}, {{0.3}}, Functors::NonlinearDiffusion<dim>(), results);
   return results;
@@ -178,7 +185,7 @@ test()
           deallog << name << what << ": result " << i << " differs on " << n + 1
                   << " processes" << std::endl;
     if (!results.empty())
-      check(name + what, results[0].size() == 10);
+      check(name + what, results[0].size() == 16);
   };
   report("periodic, hanging nodes",
          for_numbers_of_processes<Results>([](const MPI_Comm comm) {

@@ -303,6 +303,13 @@ namespace Tessella
               });
           }
 
+        bool wanted = false;
+        for (int k = 0; k < last; ++k)
+          for (int o = 0; o < Kind::n_sides * n_out; ++o)
+            wanted = wanted || entries[k][o] != nullptr;
+        if (!wanted)
+          return;
+
         for (unsigned int q = 0; q < n; ++q)
           {
             In u[Kind::n_sides];
