@@ -216,13 +216,24 @@ namespace Tessella
                                  "polytopes."));
           step  = remaining / std::max(number, 1.);
           stage = 0;
-          method.evolve_one_time_step(
-            [this](const double time, const ConservationVector &u) {
-              return derivative(time, u);
-            },
-            t,
-            step,
-            solution);
+          try
+            {
+              method.evolve_one_time_step(
+                [this](const double time, const ConservationVector &u) {
+                  return derivative(time, u);
+                },
+                t,
+                step,
+                solution);
+            }
+          catch (const ExceptionBase &exception)
+            {
+              AssertThrow(false,
+                          ExcMessage("In time step " +
+                                     std::to_string(n_steps + 1) + " at time " +
+                                     short_text(t) + ": " +
+                                     error_message(exception)));
+            }
           t = number <= 1. ? end : t + step;
           limit(solution, t);
           ++n_steps;

@@ -17,11 +17,8 @@
 
 namespace Tessella
 {
-  namespace
+  namespace internal
   {
-    using internal::PolytopeEvaluator;
-    using internal::QuadratureBatch;
-
     /// Geometry of the stencils of all polytopes that this process owns, for
     /// one revision of mesh and space.
     template <int dim>
@@ -48,7 +45,7 @@ namespace Tessella
         basis_mean.resize(basis_offset[n]);
         basis_slope.resize(basis_offset[n] * dim);
         centroid.resize(std::size_t(mesh.n_polytopes()) * dim);
-        internal::apply_to_ranges(
+        apply_to_ranges(
           handler.get_communicator(),
           n,
           [&](const unsigned int begin, const unsigned int end) {
@@ -120,7 +117,7 @@ namespace Tessella
       unsigned int
       order_of(const unsigned int degree) const
       {
-        return internal::quadrature_order(dim, degree, extra_order, tensor);
+        return quadrature_order(dim, degree, extra_order, tensor);
       }
 
       /// Appends the points of an interface in the coordinates of its side.
@@ -167,8 +164,8 @@ namespace Tessella
         double first[dim] = {}, second[dim * dim] = {}, volume = 0.;
         moments.assign(std::size_t(n) * dim, 0.);
         std::fill(mean, mean + n, 0.);
-        const unsigned int order = internal::quadrature_order(
-          dim, std::max(dofs.degree[k], 1u), 1, tensor);
+        const unsigned int order =
+          quadrature_order(dim, std::max(dofs.degree[k], 1u), 1, tensor);
         batch.for_subcells(mesh,
                            mesh.subcell_offset[k],
                            mesh.subcell_offset[k + 1],
@@ -229,7 +226,7 @@ namespace Tessella
           for (int e = d; e < dim; ++e)
             covariance[d * dim + e] =
               second[d * dim + e] - volume * c[d] * c[e];
-        internal::solve_cholesky(dim, covariance, n, rhs.data(), diagonal);
+        solve_cholesky(dim, covariance, n, rhs.data(), diagonal);
         std::copy_n(rhs.begin(),
                     std::size_t(n) * dim,
                     &basis_slope[basis_offset[k] * dim]);
@@ -261,7 +258,7 @@ namespace Tessella
         const unsigned int n = mesh.n_owned_polytopes();
         interfaces.resize(mesh.polytope_interface_offset[n]);
         surface.assign(n, 0.);
-        internal::apply_to_ranges(
+        apply_to_ranges(
           handler.get_communicator(),
           n,
           [&](const unsigned int begin, const unsigned int end) {
@@ -318,7 +315,7 @@ namespace Tessella
       std::vector<StencilInterface<dim>> interfaces;
       unsigned int                       linear[dim] = {};
     };
-  } // namespace
+  } // namespace internal
 
 
 
@@ -340,7 +337,8 @@ namespace Tessella
                                      handler.polytopic_dofs().revision};
       if (geometry != nullptr && present.is_known() && present == revision)
         return;
-      geometry = std::make_unique<StencilGeometry<dim>>(handler, extra_order);
+      geometry =
+        std::make_unique<internal::StencilGeometry<dim>>(handler, extra_order);
       revision = present;
     }
 
@@ -392,10 +390,10 @@ namespace Tessella
          const unsigned int         end,
          std::vector<double>       &results) const
     {
-      const PolytopicDoFs &dofs = geometry->dofs;
-      QuadratureBatch<dim> batch;
-      std::vector<double>  values, own;
-      PolytopeStencil<dim> s{};
+      const PolytopicDoFs           &dofs = geometry->dofs;
+      internal::QuadratureBatch<dim> batch;
+      std::vector<double>            values, own;
+      PolytopeStencil<dim>           s{};
       s.means = means.data();
       for (unsigned int k = begin; k < end; ++k)
         {
@@ -433,10 +431,10 @@ namespace Tessella
         }
     }
 
-    const AgglomerationHandler<dim>      &handler;
-    const unsigned int                    extra_order;
-    SpaceRevision                         revision;
-    std::unique_ptr<StencilGeometry<dim>> geometry;
+    const AgglomerationHandler<dim>                &handler;
+    const unsigned int                              extra_order;
+    SpaceRevision                                   revision;
+    std::unique_ptr<internal::StencilGeometry<dim>> geometry;
   };
 
 
