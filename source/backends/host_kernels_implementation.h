@@ -556,8 +556,7 @@ namespace Tessella
                 phi[v] = load(basis + i * function_stride + v * lanes);
               for (unsigned int c = 0; c < nc; ++c)
                 {
-                  const Vector s =
-                    broadcast(coefficients[c * coefficient_stride + i]);
+                  const double s = coefficients[c * coefficient_stride + i];
                   for (unsigned int v = 0; v < nv; ++v)
                     a[c][v] += s * phi[v];
                 }
@@ -705,8 +704,7 @@ namespace Tessella
                     rv[v] = load(right + v * lanes);
                   for (unsigned int i = 0; i < mr; ++i)
                     {
-                      const Vector lv =
-                        broadcast(l[i * left.function_stride + q]);
+                      const double lv = l[i * left.function_stride + q];
                       for (unsigned int v = 0; v < nv; ++v)
                         a[i][v] += lv * rv[v];
                     }
