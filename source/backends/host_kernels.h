@@ -187,6 +187,27 @@ namespace Tessella
                       unsigned int  n_rows,
                       double       *data,
                       unsigned int  row_stride);
+
+        /// Writes function j, row r and point q of a factor to
+        /// to[(r n + q) stride + j], and zeros from the number of functions to
+        /// the stride, which is a multiple of the padding.
+        void (*transpose)(const Factor &factor,
+                          unsigned int  n_rows,
+                          unsigned int  n,
+                          double       *to,
+                          unsigned int  stride);
+
+        /// The same as product() with accumulation, with a right factor that
+        /// has been transposed and is used several times. There are no sums
+        /// over the lanes of vectors, which dominate if there are few points.
+        void (*transposed_product)(const Factor &left,
+                                   const double *right,
+                                   unsigned int  right_stride,
+                                   unsigned int  n_columns,
+                                   unsigned int  n_rows,
+                                   unsigned int  n,
+                                   double       *C,
+                                   unsigned long ldc);
       };
 
       template <int dim>

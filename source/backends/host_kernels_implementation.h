@@ -556,8 +556,7 @@ namespace Tessella
                 phi[v] = load(basis + i * function_stride + v * lanes);
               for (unsigned int c = 0; c < nc; ++c)
                 {
-                  const Vector s =
-                    broadcast(coefficients[c * coefficient_stride + i]);
+                  const double s = coefficients[c * coefficient_stride + i];
                   for (unsigned int v = 0; v < nv; ++v)
                     a[c][v] += s * phi[v];
                 }
@@ -657,6 +656,124 @@ namespace Tessella
             for (unsigned int q = 0; q < n; q += lanes)
               store(data + r * row_stride + q,
                     load(data + r * row_stride + q) * load(w + q));
+        }
+
+        void
+        transpose(const Factor      &factor,
+                  const unsigned int n_rows,
+                  const unsigned int n,
+                  double            *to,
+                  const unsigned int stride)
+        {
+          for (unsigned int r = 0; r < n_rows; ++r)
+            for (unsigned int q = 0; q < n; ++q)
+              {
+                const double *from = factor.data + r * factor.row_stride + q;
+                double       *row  = to + (r * n + q) * stride;
+                unsigned int  j    = 0;
+                for (; j < factor.n_functions; ++j)
+                  row[j] = from[j * factor.function_stride];
+                for (; j < stride; ++j)
+                  row[j] = 0.;
+              }
+        }
+
+        // mr rows and nv vectors of columns, of which n_columns are wanted.
+        template <unsigned int mr, unsigned int nv>
+        void
+        transposed_tile(const Factor       &left,
+                        const double       *right,
+                        const unsigned int  right_stride,
+                        const unsigned int  n_columns,
+                        const unsigned int  n_rows,
+                        const unsigned int  n,
+                        double             *C,
+                        const unsigned long ldc)
+        {
+          Vector a[mr][nv];
+          for (unsigned int i = 0; i < mr; ++i)
+            for (unsigned int v = 0; v < nv; ++v)
+              a[i][v] = Vector{};
+          for (unsigned int r = 0; r < n_rows; ++r)
+            {
+              const double *l = left.data + r * left.row_stride;
+              for (unsigned int q = 0; q < n; ++q, right += right_stride)
+                {
+                  Vector rv[nv];
+                  for (unsigned int v = 0; v < nv; ++v)
+                    rv[v] = load(right + v * lanes);
+                  for (unsigned int i = 0; i < mr; ++i)
+                    {
+                      const double lv = l[i * left.function_stride + q];
+                      for (unsigned int v = 0; v < nv; ++v)
+                        a[i][v] += lv * rv[v];
+                    }
+                }
+            }
+          for (unsigned int i = 0; i < mr; ++i)
+            for (unsigned int v = 0; v < nv; ++v)
+              {
+                double *to = C + i * ldc + v * lanes;
+                if ((v + 1) * lanes <= n_columns)
+                  store(to, load(to) + a[i][v]);
+                else
+                  for (unsigned int c = 0; v * lanes + c < n_columns; ++c)
+                    to[c] += a[i][v][c];
+              }
+        }
+
+        void
+        transposed_product(const Factor       &left,
+                           const double       *right,
+                           const unsigned int  right_stride,
+                           const unsigned int  n_columns,
+                           const unsigned int  n_rows,
+                           const unsigned int  n,
+                           double             *C,
+                           const unsigned long ldc)
+        {
+          typedef void (*TransposedTile)(const Factor &,
+                                         const double *,
+                                         unsigned int,
+                                         unsigned int,
+                                         unsigned int,
+                                         unsigned int,
+                                         double *,
+                                         unsigned long);
+          // [mr - 1][nv - 1]
+          constexpr TransposedTile tiles[4][3] = {{transposed_tile<1, 1>,
+                                                   transposed_tile<1, 2>,
+                                                   transposed_tile<1, 3>},
+                                                  {transposed_tile<2, 1>,
+                                                   transposed_tile<2, 2>,
+                                                   transposed_tile<2, 3>},
+                                                  {transposed_tile<3, 1>,
+                                                   transposed_tile<3, 2>,
+                                                   transposed_tile<3, 3>},
+                                                  {transposed_tile<4, 1>,
+                                                   transposed_tile<4, 2>,
+                                                   transposed_tile<4, 3>}};
+          Factor                   l           = left;
+          for (unsigned int j = 0; j < n_columns; j += 3 * lanes)
+            {
+              const unsigned int rest = n_columns - j;
+              const unsigned int nv =
+                rest >= 3 * lanes ? 3 : (rest + lanes - 1) / lanes;
+              for (unsigned int i = 0; i < left.n_functions; i += 4)
+                {
+                  const unsigned int mr =
+                    left.n_functions - i < 4 ? left.n_functions - i : 4;
+                  l.data = left.data + i * left.function_stride;
+                  tiles[mr - 1][nv - 1](l,
+                                        right + j,
+                                        right_stride,
+                                        rest,
+                                        n_rows,
+                                        n,
+                                        C + i * ldc + j,
+                                        ldc);
+                }
+            }
         }
 
         template <int dim>
@@ -818,7 +935,9 @@ namespace Tessella
                                         stream,
                                         finish_streams,
                                         interpolate,
-                                        scale};
+                                        scale,
+                                        transpose,
+                                        transposed_product};
       } // namespace
 
 

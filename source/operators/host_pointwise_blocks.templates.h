@@ -151,7 +151,23 @@ namespace Tessella
                                            factor,
                                            factor_stride,
                                            n};
-      const HostKernels::Factor other   = {on_test ? n_trial : n_test,
+      if (on_test && transposed)
+        {
+          const unsigned int columns = padded(n_trial);
+          kernels.transposed_product(
+            product,
+            transposed_trial +
+              std::size_t(few.begin - RowRange(slice.input).begin) * n *
+                columns,
+            columns,
+            n_trial,
+            few.n(),
+            n,
+            to,
+            width);
+          return;
+        }
+      const HostKernels::Factor other = {on_test ? n_trial : n_test,
                                          (on_test ? trial : own_basis) +
                                            few.begin * slice.n,
                                          stride,
@@ -179,6 +195,19 @@ namespace Tessella
                                       const unsigned long width)
     {
       const unsigned int n_test = context.test_dofs().n_basis[slice.k];
+      // Nearly all pairs of components use the same rows of the trial
+      // functions, unless those of the test functions are fewer.
+      const RowRange rows(slice.input);
+      transposed = rows.n() <= RowRange(slice.output).n();
+      if (transposed)
+        kernels.transpose({n_trial,
+                           trial + rows.begin * slice.n + begin,
+                           (dim + 1) * slice.n,
+                           slice.n},
+                          rows.n(),
+                          end - begin,
+                          transposed_trial,
+                          padded(n_trial));
       for (unsigned int c = 0; c < structure.n_components; ++c)
         for (unsigned int e = 0; e < structure.field_components[problem.field];
              ++e)

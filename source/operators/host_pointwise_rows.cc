@@ -89,7 +89,7 @@ namespace Tessella
       own                 = next(n_inputs * P);
       neighbor            = next(n_inputs * P);
       own_direction = neighbor_direction = terms = neighbor_terms = own_table =
-        neighbor_table = factor = nullptr;
+        neighbor_table = factor = transposed_trial = nullptr;
       if (result_type == Result::terms)
         {
           terms          = next(n_outputs * P);
@@ -109,6 +109,9 @@ namespace Tessella
           neighbor_table = next(n_entries * P);
           factor = next(std::max(std::size_t(dim + 1) * 32 * max_functions,
                                  std::size_t(16384)));
+          transposed_trial =
+            next(std::max(std::size_t(dim + 1) * 32 * padded(max_functions),
+                          std::size_t(32768)));
           table_pointers.resize(4 * n_inputs * n_outputs);
         }
       sums = next(std::size_t(max_functions) * structure.n_components);

@@ -233,6 +233,8 @@ namespace Tessella
       const unsigned int               n_inputs, n_outputs;
       const double                     time;
       bool                             diagnosis = false;
+      // Whether transposed_trial has the rows of the present trial functions.
+      bool transposed = false;
 
       VolumePointBuffer<dim>          volume_points;
       FacetPointBuffer<dim>           facet_points;
@@ -246,7 +248,8 @@ namespace Tessella
       unsigned int                           max_slice, array_pitch;
       std::vector<std::unique_ptr<double[]>> memory;
       double *own, *neighbor, *own_direction, *neighbor_direction, *terms,
-        *neighbor_terms, *own_table, *neighbor_table, *factor, *sums;
+        *neighbor_terms, *own_table, *neighbor_table, *factor,
+        *transposed_trial, *sums;
       Slice                       slice;
       std::vector<const double *> in[2], direction[2];
       std::vector<double *>       out[2], table_pointers;
