@@ -264,8 +264,8 @@ namespace Tessella
               result[0] = b_n * (b_n > 0. ? u0[0] : u1[0]);
               return;
             }
-        const Number s = max(equation.speed(p.x, u0, p.normal),
-                             equation.speed(p.x, u1, p.normal));
+        const Number s = maximum(equation.speed(p.x, u0, p.normal),
+                                 equation.speed(p.x, u1, p.normal));
         for (int c = 0; c < n_components; ++c)
           {
             result[c] = 0.5 * s * (u0[c] - u1[c]);

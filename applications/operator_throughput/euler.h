@@ -60,7 +60,7 @@ struct Euler
     primitive(u0, n, r0, v0, p0);
     primitive(u1, n, r1, v1, p1);
     const Number a0 = sqrt(gamma * (p0 * r0)), a1 = sqrt(gamma * (p1 * r1)),
-                 s0 = min(v0 - a0, v1 - a1), s1 = max(v0 + a0, v1 + a1),
+                 s0 = minimum(v0 - a0, v1 - a1), s1 = maximum(v0 + a0, v1 + a1),
                  m0 = u0[0] * (s0 - v0), m1 = u1[0] * (s1 - v1),
                  s = (p1 - p0 + m0 * v0 - m1 * v1) / (m0 - m1);
     // The flux of the side from which information comes.

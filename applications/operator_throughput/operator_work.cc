@@ -71,12 +71,12 @@ namespace
     return Counted(std::sqrt(a.value));
   }
   Counted
-  min(const Counted &a, const Counted &b)
+  minimum(const Counted &a, const Counted &b)
   {
     return b < a ? b : a;
   }
   Counted
-  max(const Counted &a, const Counted &b)
+  maximum(const Counted &a, const Counted &b)
   {
     return a < b ? b : a;
   }

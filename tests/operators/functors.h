@@ -154,7 +154,7 @@ namespace Functors
       Number f0[dim + 2], f1[dim + 2], s0, s1;
       normal_flux(u0, normal, f0, s0);
       normal_flux(u1, normal, f1, s1);
-      const Number speed = max(s0, s1);
+      const Number speed = maximum(s0, s1);
       for (int c = 0; c < dim + 2; ++c)
         flux[c] = 0.5 * (f0[c] + f1[c] + speed * (u0[c] - u1[c]));
     }

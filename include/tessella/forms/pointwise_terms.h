@@ -113,22 +113,22 @@ namespace Tessella
     using ::tan;
     using ::tanh;
 
-#ifdef __CUDACC__
-    // CUDA has functions of these names and types in the global namespace.
-    using ::max;
-    using ::min;
-#else
-    TESSELLA_HOST_DEVICE inline double
-    max(const double a, const double b)
+    /// The larger one of two numbers, the first one if they are equal. Unlike
+    /// CUDA's max(), it is not finite if one of them is not, so that errors are
+    /// noticed on every backend.
+    template <typename Number>
+    TESSELLA_HOST_DEVICE inline Number
+    maximum(const Number &a, const Number &b)
     {
-      return a < b ? b : a;
+      return a >= b || a != a ? a : b;
     }
-    TESSELLA_HOST_DEVICE inline double
-    min(const double a, const double b)
+    /// The smaller one of two numbers, likewise.
+    template <typename Number>
+    TESSELLA_HOST_DEVICE inline Number
+    minimum(const Number &a, const Number &b)
     {
-      return b < a ? b : a;
+      return a <= b || a != a ? a : b;
     }
-#endif
   } // namespace PointwiseMath
 
 

@@ -213,16 +213,6 @@ namespace Tessella
 #undef TESSELLA_DUAL_COMPARISON
 
     friend TESSELLA_HOST_DEVICE Dual
-    max(const Dual &v, const Dual &w)
-    {
-      return v.value < w.value ? w : v;
-    }
-    friend TESSELLA_HOST_DEVICE Dual
-    min(const Dual &v, const Dual &w)
-    {
-      return w.value < v.value ? w : v;
-    }
-    friend TESSELLA_HOST_DEVICE Dual
     pow(const Dual &v, const Number w)
     {
       const Number f = ::pow(v.value, w);
