@@ -64,22 +64,40 @@ namespace Tessella
 
     template <int dim>
     std::shared_ptr<const DevicePointwiseKernels<dim>>
-    CUDAPointwiseBackend<dim>::kernels(const Integrand &integrand) const
+    CUDAPointwiseBackend<dim>::kernels(const Integrand &integrand,
+                                       const bool       jacobian)
     {
       std::shared_ptr<const Kernels> result = integrand.device_kernels();
       OperatorReport                &report = this->context.report;
       report.kernel_time                    = 0.;
+      const bool  required = this->context.parameters.backend == Backend::cuda;
+      std::string why;
       if (result != nullptr)
         {
-          report.integrand = result->description();
-          report.why.clear();
-          return result;
+          device_call(
+            [&]() { why = prepare_plan(integrand.structure(), jacobian).why; });
+          if (why.empty())
+            {
+              report.integrand = result->description();
+              report.why.clear();
+              return result;
+            }
+          AssertThrow(!required,
+                      ExcMessage("A PointwiseOperator cannot run on a CUDA "
+                                 "device, since " +
+                                 why +
+                                 ": take lower degrees, or the backend host "
+                                 "or automatic."));
         }
-      const std::string why = integrand.why_not_on_device();
-      AssertThrow(this->context.parameters.backend != Backend::cuda,
-                  ExcMessage("The integrand of a PointwiseOperator cannot run "
-                             "on a CUDA device, since " +
-                             why + ": take the backend host or automatic."));
+      else
+        {
+          why = integrand.why_not_on_device();
+          AssertThrow(!required,
+                      ExcMessage("The integrand of a PointwiseOperator cannot "
+                                 "run on a CUDA device, since " +
+                                 why +
+                                 ": take the backend host or automatic."));
+        }
       report.integrand = "evaluated by the host's threads";
       report.why       = why;
       return nullptr;
@@ -307,14 +325,7 @@ namespace Tessella
           if (layout.bytes <= shared_memory)
             return plan;
         }
-      AssertThrow(false,
-                  ExcMessage("A polytope of this PointwiseOperator needs " +
-                             std::to_string(layout.bytes) +
-                             " bytes of the shared memory of a CUDA device, "
-                             "which has " +
-                             std::to_string(shared_memory) +
-                             ": take lower degrees or the backend host."));
-      return plan;
+      return nullptr;
     }
 
 
@@ -330,10 +341,16 @@ namespace Tessella
           same(plan.structure, structure))
         return plan;
       plan.revision = 0;
+      plan.why.clear();
       const std::unique_ptr<PointwisePlan<dim>> made =
         make_plan(structure, jacobian, plan.layout);
-      upload_plan(*made, jacobian, plan);
-      if (!jacobian)
+      if (made == nullptr)
+        plan.why = "a polytope needs " + std::to_string(plan.layout.bytes) +
+                   " bytes of the shared memory of the device, which has " +
+                   std::to_string(shared_memory);
+      else
+        upload_plan(*made, jacobian, plan);
+      if (made != nullptr && !jacobian)
         {
           // A residual needs no room for a direction.
           plan.tangent_layout = plan.layout;
@@ -538,7 +555,7 @@ namespace Tessella
     {
       if (!this->has_polytopes())
         return;
-      const std::shared_ptr<const Kernels> present = kernels(integrand);
+      const std::shared_ptr<const Kernels> present = kernels(integrand, false);
       const PointwiseContext<dim>         &context = this->context;
       const std::size_t                    n =
         context.test_dofs().dof_offset[context.mesh().n_owned_polytopes()];
@@ -621,7 +638,7 @@ namespace Tessella
     {
       if (!this->has_polytopes())
         return;
-      const std::shared_ptr<const Kernels> present = kernels(integrand);
+      const std::shared_ptr<const Kernels> present = kernels(integrand, true);
       device_call([&]() {
         if (present == nullptr)
           {
@@ -676,7 +693,7 @@ namespace Tessella
     {
       if (!this->has_polytopes())
         return;
-      const std::shared_ptr<const Kernels> present = kernels(integrand);
+      const std::shared_ptr<const Kernels> present = kernels(integrand, true);
       device_call([&]() {
         if (present == nullptr)
           {

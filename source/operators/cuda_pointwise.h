@@ -5,6 +5,7 @@
 #include <tessella/forms/device_pointwise_kernels.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "../../cuda/operators/operator_device.h"
@@ -25,10 +26,10 @@ namespace Tessella
      * change.
      *
      * Coefficients and results may be in device memory or in host memory; the
-     * latter are copied. Integrands without device code, integrals, and
-     * polytopes whose data exceed the shared memory are left to the host's
-     * threads, unless the parameters ask for Backend::cuda and the integrand
-     * cannot do it.
+     * latter are copied. Integrals are left to the host's threads. So are
+     * integrands without device code and spaces so large that the data of a
+     * polytope exceed the shared memory, with the reason in the report; if the
+     * parameters ask for Backend::cuda, both are errors.
      */
     template <int dim>
     class CUDAPointwiseBackend : public PointwiseBackend<dim>
@@ -104,6 +105,8 @@ namespace Tessella
       {
         std::uint64_t revision = 0;
         Structure     structure;
+        // Reason why there is no plan, or an empty string.
+        std::string why;
 
         unsigned int                    n_groups = 0;
         Device::PointwiseLayout         layout, tangent_layout;
@@ -118,9 +121,10 @@ namespace Tessella
         std::uint64_t        n_values = 0, n_square_values = 0;
       };
 
-      // Kernels of the integrand; null if the host shall evaluate it.
+      // Kernels of the integrand, whose plan is then ready; null if the host
+      // shall evaluate it.
       std::shared_ptr<const Kernels>
-      kernels(const Integrand &integrand) const;
+      kernels(const Integrand &integrand, const bool jacobian);
 
       void
       prepare_geometry();
@@ -128,7 +132,8 @@ namespace Tessella
       prepare_spaces();
       Plan &
       prepare_plan(const Structure &structure, const bool jacobian);
-      // Plan whose shared memory has at most the given number of bytes.
+      // Plan that the shared memory can hold; null if there is none. The layout
+      // then has the smallest number of bytes that was found.
       std::unique_ptr<PointwisePlan<dim>>
       make_plan(const Structure         &structure,
                 const bool               jacobian,

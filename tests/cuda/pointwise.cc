@@ -2,16 +2,14 @@
 
 // Compares pointwise operators on a CUDA device to the host: residual, tangent,
 // Jacobian and diagonal blocks, on all kinds of meshes; the same bits when
-// repeated; vectors and matrices on the device; errors. Argument: 2d, 3d or
-// unavailable. Returns 77 if the case cannot run on this machine, 1 if a check
-// fails.
+// repeated; vectors and matrices on the device; errors; spaces that exceed the
+// shared memory. Argument: 2d, 3d, memory or unavailable. Returns 77 if the
+// case cannot run on this machine, 1 if a check fails.
 
 #include "../operators/pointwise.h"
 
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
-
-#include <cstdlib>
 
 #include "checks.h"
 #include "pointwise_functors.h"
@@ -291,8 +289,6 @@ namespace
     op.apply_tangent(*integrand, {&x}, dx, y);
     y.copy_to(s);
     verify("tangent on the device", same_bits(entries(r), entries(s)));
-    if (std::getenv("TESSELLA_WITHOUT_MATRICES") != nullptr)
-      return;
     HostBlockMatrix<double>   host;
     DeviceBlockMatrix<double> device;
     op.reinit(host);
@@ -387,6 +383,66 @@ namespace
 
 
 
+  /// A space whose data exceed the shared memory.
+  void
+  test_memory()
+  {
+    Triangulation<3> triangulation;
+    dealii::GridGenerator::subdivided_hyper_rectangle(triangulation,
+                                                      {2, 1, 1},
+                                                      dealii::Point<3>(),
+                                                      dealii::Point<3>(2.,
+                                                                       1.,
+                                                                       1.));
+    AgglomerationHandler<3> handler(triangulation);
+    handler.agglomerate(make_strategy<3>("none"));
+    distribute(
+      handler, 10, false, 5, Tessella::PolynomialSpaceType::tensor_product);
+    dealii::Vector<double> u, r, s;
+    set_field(handler, euler_state<3>(), 0.1, u);
+    const auto integrand = Functors::make_integrand<3>(euler<3>());
+    integrand->set_coefficient_order(0);
+    PointwiseOperator<3> host(handler, with<3>(Backend::host)),
+      cuda(handler, with<3>(Backend::cuda)),
+      automatic(handler, with<3>(Backend::automatic));
+    host.reinit(r);
+    host.reinit(s);
+    host.residual(*integrand, {&u}, r);
+    for (unsigned int call = 0; call < 2; ++call)
+      {
+        automatic.residual(*integrand, {&u}, s);
+        verify("residual", same_bits(entries(r), entries(s)));
+        verify("reason",
+               automatic.report().why.find("shared memory") !=
+                 std::string::npos,
+               automatic.report().why);
+      }
+    host.apply_tangent(*integrand, {&u}, u, r);
+    automatic.apply_tangent(*integrand, {&u}, u, s);
+    verify("tangent", same_bits(entries(r), entries(s)));
+    std::string text = "no exception";
+    try
+      {
+        cuda.residual(*integrand, {&u}, s);
+      }
+    catch (const ExceptionBase &e)
+      {
+        text = e.what();
+      }
+    verify("message",
+           text.find("take lower degrees, or the backend host") !=
+             std::string::npos,
+           text);
+    // The same operator computes smaller spaces on the device.
+    distribute(handler, 1, false, 5);
+    set_field(handler, euler_state<3>(), 0.1, u);
+    automatic.reinit(s);
+    automatic.residual(*integrand, {&u}, s);
+    verify("smaller space", automatic.report().why.empty());
+  }
+
+
+
   template <int dim>
   void
   test()
@@ -468,6 +524,8 @@ main(int argc, char **argv)
   return run_case(argc, argv, [](const std::string &name) {
     if (name == "unavailable")
       test_unavailable();
+    if (name == "memory")
+      test_memory();
     if (name == "2d")
       test<2>();
     if (name == "3d")
