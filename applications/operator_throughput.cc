@@ -51,6 +51,7 @@ namespace Tessella
       "Applies the Euler equations of an ideal gas in 3-D, with the numerical\n"
       "flux HLLC, to a smooth state on the unit cube, and prints per kind of\n"
       "polytopes, degree, backend and operation\n"
+      "  number      of polytopes\n"
       "  ns          time per polytope, the least of several calls; on a device\n"
       "              that of the kernel\n"
       "  total ns    the same with preparation and launch\n"
@@ -75,8 +76,8 @@ namespace Tessella
       std::vector<std::string>  polytopes = {"tetrahedra", "polyhedra"},
                                operations = {"residual", "tangent", "Jacobian"},
                                backends   = {"automatic"};
-      unsigned int n_cells_of_polyhedron = 16, n_unknowns = 1000000,
-                   n_cells = 200000, repetitions = 5, n_threads = 0;
+      unsigned int n_cells_of_polyhedron = 16, n_unknowns = 0, n_cells = 200000,
+                   repetitions = 5, n_threads = 0;
 
       void
       declare(ParameterHandler &prm)
@@ -101,8 +102,9 @@ namespace Tessella
                           Patterns::Integer(2));
         prm.add_parameter("Unknowns",
                           n_unknowns,
-                          "Largest number of unknowns.",
-                          Patterns::Integer(1));
+                          "Largest number of unknowns. 0: one million, or "
+                          "30,000 if only the host is measured.",
+                          Patterns::Integer(0));
         prm.add_parameter("Cells",
                           n_cells,
                           "Largest number of tetrahedra.",
@@ -117,7 +119,8 @@ namespace Tessella
                           list("automatic|host|cuda"));
         prm.add_parameter("Repetitions",
                           repetitions,
-                          "Measured calls; the fastest counts.",
+                          "Measured calls; the fastest counts. No call begins "
+                          "after a second.",
                           Patterns::Integer(1));
         prm.add_parameter("Threads",
                           n_threads,
@@ -210,9 +213,17 @@ namespace Tessella
       {
         const unsigned int n_together =
           kind == "polyhedra" ? parameters.n_cells_of_polyhedron : 1;
+        const auto  &backends = parameters.backends;
+        const double n_unknowns =
+          parameters.n_unknowns > 0 ? parameters.n_unknowns
+          : std::count(backends.begin(), backends.end(), "host") <
+                static_cast<int>(backends.size()) &&
+              cuda_is_available()
+            ? 1e6
+            : 3e4;
         const double n_cells =
           std::min<double>(parameters.n_cells,
-                           double(parameters.n_unknowns) * n_together /
+                           n_unknowns * n_together /
                              (m * (p + 1) * (p + 2) * (p + 3) / 6));
         // Each cube is divided into five tetrahedra.
         const auto n =
@@ -302,16 +313,20 @@ namespace Tessella
               const OperatorWork              &work,
               const std::function<void()>     &call)
       {
-        double time = std::numeric_limits<double>::max(), total = time;
+        double time = std::numeric_limits<double>::max(), total = time,
+               sum = 0.;
         call();
-        for (unsigned int i = 0; i < parameters.repetitions; ++i)
+        for (unsigned int i = 0;
+             i < parameters.repetitions && (i == 0 || sum < 1.);
+             ++i)
           {
             call();
             const OperatorReport &report = op.report();
             total                        = std::min(total, report.time);
-            time                         = std::min(time,
+            sum += report.time;
+            time = std::min(time,
                             report.backend == Backend::cuda ? report.kernel_time
-                                                                                    : report.time);
+                                                            : report.time);
           }
         const double n = handler.n_polytopes();
         table.add("ns", time / n * 1e9, 4);
