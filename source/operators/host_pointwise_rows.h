@@ -52,7 +52,7 @@ namespace Tessella
     class HostPointwiseRows
     {
     public:
-      /// What the object computes.
+      /// Result that the object computes.
       enum class Result
       {
         terms, ///< residual, tangent or integrals

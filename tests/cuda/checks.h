@@ -47,7 +47,7 @@ finish(const std::string &name)
   return n_failures == 0 && n_checks > 0 ? 0 : 1;
 }
 
-/// What a case throws that cannot run on this machine.
+/// Exception of a case that cannot run on this machine.
 struct CannotRun
 {
   std::string reason;

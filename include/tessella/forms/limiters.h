@@ -35,7 +35,7 @@ namespace Tessella
     /// Resour. 33, 2010, 1476-1493).
     bool   all_components = false;
     double lower = 0., upper = 1e300;
-    /// By which a mean may be outside of the interval.
+    /// Distance from the interval at which a mean is still accepted.
     double tolerance = 1e-12;
 
     template <int dim>

@@ -8,7 +8,7 @@
 
 namespace Tessella
 {
-  /// What the last call of a PointwiseOperator did. Times are in seconds.
+  /// Report of the last call of a PointwiseOperator. Times are in seconds.
   struct OperatorReport
   {
     Backend        backend         = Backend::host;
