@@ -42,7 +42,7 @@ namespace Tessella
 
       // Returns the number at the beginning of a file; "max" is not a number.
       double
-      number(const std::string &file)
+      number_in_file(const std::string &file)
       {
         std::ifstream in(file);
         double        value;
@@ -58,8 +58,8 @@ namespace Tessella
                     const std::string &usage_file,
                     const std::string &prefix)
       {
-        const double limit = number(folder + "/" + limit_file),
-                     usage = number(folder + "/" + usage_file);
+        const double limit = number_in_file(folder + "/" + limit_file),
+                     usage = number_in_file(folder + "/" + usage_file);
         if (limit == unknown || usage == unknown)
           return unknown;
         double cached = 0.;
