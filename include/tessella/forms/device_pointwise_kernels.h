@@ -50,6 +50,8 @@ namespace Tessella
         unsigned int first_slot, n_slots; ///< list of neighbours
         unsigned int first_range;         ///< see PointwisePlanArrays::ranges
         unsigned int first_segment, n_segments;
+        /// Whether a polytope is its own neighbour across a periodic boundary.
+        unsigned int own_neighbor;
       };
 
       /// Points of a batch on the interfaces with one neighbour, which
@@ -100,7 +102,9 @@ namespace Tessella
       template <int dim>
       struct PointwiseMesh
       {
-        const double       *box;
+        /// For each polytope: centre of the bounding box, scales of the map to
+        /// [-1,1]^dim, factor of the basis functions.
+        const double       *frames;
         const double       *length; ///< OperatorPoint::h of each polytope
         const double       *shift;
         const unsigned int *subcell_material;

@@ -6,6 +6,11 @@
 
 // Jacobian of a pointwise operator on a device, and its diagonal blocks.
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+/// Cards whose matrix units multiply double precision numbers.
+#  define TESSELLA_MATRIX_UNITS
+#endif
+
 namespace Tessella
 {
   namespace internal
@@ -153,24 +158,43 @@ namespace Tessella
         TESSELLA_HOST_DEVICE void
         add_entries(const bool first)
         {
-          unsigned int       highest = group.n_basis;
           const unsigned int n_segments =
             T.diagonal_only ? 0 : batch.n_segments;
+#ifdef TESSELLA_MATRIX_UNITS
+          add_matrix_tiles(largest_basis(n_segments), n_segments, first);
+#else
+          add_entries_without_matrix_units(n_segments, first);
+#endif
+        }
+
+      private:
+        // Largest number of trial functions of a block.
+        TESSELLA_HOST_DEVICE unsigned int
+        largest_basis(const unsigned int n_segments) const
+        {
+          unsigned int result = group.n_basis;
           for (unsigned int s = 0; s < n_segments; ++s)
             {
               const unsigned int n =
                 Base::n_basis(this->slot(
                                 T.plan.segments[batch.first_segment + s].slot),
                               T.test);
-              highest = n > highest ? n : highest;
+              result = n > result ? n : result;
             }
+          return result;
+        }
+
+        TESSELLA_HOST_DEVICE void
+        add_entries_without_matrix_units(const unsigned int n_segments,
+                                         const bool         first)
+        {
+          const unsigned int highest = largest_basis(n_segments);
           if (highest <= 4)
             add_tiles<4>(highest, n_segments, first);
           else
             add_tiles<10>(highest, n_segments, first);
         }
 
-      private:
         using Base::f;
         using Base::L;
         using Base::memory;
@@ -249,9 +273,10 @@ namespace Tessella
           this->set_point(batch, q, point);
           if (side == 1 && point.kind == PointKind::boundary_facet)
             return;
-          const double *slot  = this->slot(point.slot[side]);
-          double       *table = tables + table_number * L.table_stride;
-          double        x[dim];
+          const double *slot =
+            this->slot(side == 0 ? point.slot[0] : point.slot[1]);
+          double *table = tables + table_number * L.table_stride;
+          double  x[dim];
           this->position(point, side, x);
           Input<double> u, du;
           this->template evaluate_fields<input, false>(slot, x, table, u, du);
@@ -372,7 +397,294 @@ namespace Tessella
             });
         }
 
-        // ---- entries
+#ifdef TESSELLA_MATRIX_UNITS
+        // ---- entries, by matrix units
+        // A warp computes a tile of 8 x 8 entries, test functions by trial
+        // functions, for n_pairs pairs of components at once. Its points are
+        // taken four by four; the lane 4 i + q has test function i and trial
+        // function i at point q, and entries (i, 2 q) and (i, 2 q + 1) of the
+        // result. All pairs share the trial functions; products of test
+        // functions and derivatives are made in registers.
+        static constexpr int n_pairs = m * m < 10 ? (m * m + 1) / 2 * 2 : 10;
+
+        struct MatrixTile
+        {
+          unsigned int row, column; ///< test and trial function of the lane
+          unsigned int n_columns;   ///< number of trial functions of the block
+          unsigned int first_pair;
+          double       sum[n_pairs][2];
+        };
+
+        // Sums of two tiles with the same trial functions.
+        __device__ static void
+        multiply(double (&c0)[2],
+                 double (&c1)[2],
+                 const double a0,
+                 const double a1,
+                 const double b)
+        {
+#  if __CUDA_ARCH__ >= 900
+          asm(
+            "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
+            "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+            : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
+            : "d"(a0), "d"(a1), "d"(b));
+#  else
+          asm(
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+            "{%0,%1}, {%2}, {%3}, {%0,%1};"
+            : "+d"(c0[0]), "+d"(c0[1])
+            : "d"(a0), "d"(b));
+          asm(
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+            "{%0,%1}, {%2}, {%3}, {%0,%1};"
+            : "+d"(c1[0]), "+d"(c1[1])
+            : "d"(a1), "d"(b));
+#  endif
+        }
+
+        // Adds the contribution of n points. get_point(q, C, test, trial) sets
+        // the addresses for point q < n and returns whether it contributes.
+        template <unsigned int input, unsigned int output, typename Points>
+        __device__ void
+        add_points(const unsigned int n,
+                   const Points      &get_point,
+                   MatrixTile        &tile) const
+        {
+          constexpr int n_in  = n_used_rows(dim, input),
+                        n_out = n_used_rows(dim, output),
+                        in0   = (input & PointwiseRows::values) != 0 ? 0 : 1,
+                        out0  = (output & PointwiseRows::values) != 0 ? 0 : 1;
+          if constexpr (n_in > 0 && n_out > 0)
+            for (unsigned int q0 = 0; q0 < n; q0 += 4)
+              {
+                // Lanes without a point repeat the last one, with zero
+                // functions.
+                const unsigned int q = q0 + thread % 4;
+                const double *C = nullptr, *test = nullptr, *trial = nullptr;
+                const bool    present =
+                  get_point(q < n ? q : n - 1, C, test, trial) && q < n;
+                const bool has_row    = present && tile.row < group.n_basis,
+                           has_column = present && tile.column < tile.n_columns;
+                double phi[n_out];
+                TESSELLA_UNROLL_ON_DEVICE
+                for (int r = 0; r < n_out; ++r)
+                  phi[r] =
+                    has_row ? test[(out0 + r) * L.basis_stride + tile.row] : 0.;
+                TESSELLA_UNROLL_ON_DEVICE
+                for (int s = 0; s < n_in; ++s)
+                  {
+                    const double psi =
+                      has_column
+                        ? trial[(in0 + s) * L.basis_stride + tile.column]
+                        : 0.;
+                    TESSELLA_UNROLL_ON_DEVICE
+                    for (int l = 0; l < n_pairs; l += 2)
+                      if (m * m == n_pairs || l == 0 ||
+                          tile.first_pair + l < m * m)
+                        {
+                          double a[2];
+                          TESSELLA_UNROLL_ON_DEVICE
+                          for (int h = 0; h < 2; ++h)
+                            {
+                              const unsigned int pair = tile.first_pair + l + h,
+                                                 c    = pair / m,
+                                                 c2   = pair - c * m;
+                              a[h]                    = 0.;
+                              if (pair < m * m)
+                                TESSELLA_UNROLL_ON_DEVICE
+                              for (int r = 0; r < n_out; ++r)
+                                a[h] =
+                                  fma(phi[r],
+                                      C[((c2 * n_in + s) * m + c) * n_out + r],
+                                      a[h]);
+                            }
+                          multiply(
+                            tile.sum[l], tile.sum[l + 1], a[0], a[1], psi);
+                        }
+                  }
+              }
+        }
+
+        __device__ void
+        add_matrix_tiles(const unsigned int highest,
+                         const unsigned int n_segments,
+                         const bool         first)
+        {
+          const unsigned int n_chunks  = (m * m + n_pairs - 1) / n_pairs,
+                             n_rows    = (group.n_basis + 7) / 8,
+                             n_columns = (highest + 7) / 8,
+                             per_block = n_chunks * n_rows * n_columns,
+                             n_tasks   = (1 + n_segments) * per_block,
+                             lane      = thread % 32;
+          for (unsigned int task = thread / 32; task < n_tasks;
+               task += n_threads / 32)
+            {
+              const unsigned int block = task / per_block;
+              unsigned int       rest  = task - block * per_block;
+              const unsigned int row   = rest % n_rows;
+              rest /= n_rows;
+              const unsigned int chunk  = rest % n_chunks,
+                                 column = rest / n_chunks * 8;
+              MatrixTile tile;
+              tile.row        = row * 8 + lane / 4;
+              tile.column     = column + lane / 4;
+              tile.first_pair = chunk * n_pairs;
+              if (block == 0)
+                {
+                  if (column < group.n_basis)
+                    add_diagonal_tile(column + lane % 4 * 2, first, tile);
+                }
+              else
+                add_segment_tile(
+                  T.plan.segments[batch.first_segment + block - 1],
+                  column,
+                  column + lane % 4 * 2,
+                  tile);
+            }
+        }
+
+        __device__ void
+        add_diagonal_tile(const unsigned int j,
+                          const bool         first,
+                          MatrixTile        &tile)
+        {
+          const unsigned int k = group.first_polytope;
+          tile.n_columns       = group.n_basis;
+          double *const to =
+            start_tile(T.diagonal_only ? 0 : T.diagonal[k], j, first, tile);
+          if constexpr (Traits::has_volume)
+            add_points<Traits::volume_input, Traits::volume_output>(
+              batch.n_volume_points,
+              [&](const unsigned int q,
+                  const double     *&C,
+                  const double     *&test,
+                  const double     *&trial) {
+                C    = volume_derivatives(q);
+                test = trial = volume_functions(q);
+                return true;
+              },
+              tile);
+          if constexpr (Traits::has_interior_facet ||
+                        Traits::has_boundary_facet)
+            // At a periodic boundary the neighbour may be the polytope itself.
+            for (unsigned int other = 0; other < 2; ++other)
+              {
+                if (other == 1 && batch.own_neighbor == 0)
+                  continue;
+                add_points<Traits::facet_input, Traits::facet_output>(
+                  batch.n_facet_points,
+                  [&](const unsigned int q,
+                      const double     *&C,
+                      const double     *&test,
+                      const double     *&trial) {
+                    const unsigned int p    = batch.n_volume_points + q,
+                                       side = this->side_of_point(p);
+                    const bool present = other == 0 || this->is_own_neighbor(p);
+                    const unsigned int s =
+                      other == 1 && present ? 1 - side : side;
+                    C     = facet_derivatives(q, s);
+                    test  = facet_functions(q, side);
+                    trial = facet_functions(q, s);
+                    return present;
+                  },
+                  tile);
+              }
+          finish_tile(to, j, tile);
+        }
+
+        __device__ void
+        add_segment_tile(const PointwiseSegment &segment,
+                         const unsigned int      column,
+                         const unsigned int      j,
+                         MatrixTile             &tile)
+        {
+          if constexpr (Traits::has_interior_facet)
+            {
+              tile.n_columns = Base::n_basis(this->slot(segment.slot), T.test);
+              if (column >= tile.n_columns)
+                return;
+              double *const to =
+                start_tile(segment.column, j, segment.first != 0, tile);
+              add_points<Traits::facet_input, Traits::facet_output>(
+                segment.end - segment.begin,
+                [&](unsigned int   q,
+                    const double *&C,
+                    const double *&test,
+                    const double *&trial) {
+                  q += segment.begin;
+                  const unsigned int side =
+                    this->side_of_point(batch.n_volume_points + q);
+                  C     = facet_derivatives(q, 1 - side);
+                  test  = facet_functions(q, side);
+                  trial = facet_functions(q, 1 - side);
+                  return true;
+                },
+                tile);
+              finish_tile(to, j, tile);
+            }
+        }
+
+        // Returns the address of entry (row, j) of the first pair's block.
+        __device__ double *
+        start_tile(const unsigned int column,
+                   const unsigned int j,
+                   const bool         first,
+                   MatrixTile        &tile) const
+        {
+          double *const to =
+            T.values + T.value_offset[group.first_polytope] +
+            tile.row * std::uint64_t(T.row_width[group.first_polytope]) +
+            column + j;
+          TESSELLA_UNROLL_ON_DEVICE
+          for (int l = 0; l < n_pairs; ++l)
+            tile.sum[l][0] = tile.sum[l][1] = 0.;
+          if (!first)
+            for_entries(to, j, tile, [](const double &entry, double &sum) {
+              sum = entry;
+            });
+          return to;
+        }
+
+        __device__ void
+        finish_tile(double *const      to,
+                    const unsigned int j,
+                    MatrixTile        &tile) const
+        {
+          for_entries(to, j, tile, [](double &entry, const double &sum) {
+            entry = sum;
+          });
+        }
+
+        template <typename Work>
+        __device__ void
+        for_entries(double *const      to,
+                    const unsigned int j,
+                    MatrixTile        &tile,
+                    const Work        &work) const
+        {
+          if (tile.row >= group.n_basis)
+            return;
+          const std::uint64_t width = T.row_width[group.first_polytope];
+          TESSELLA_UNROLL_ON_DEVICE
+          for (int l = 0; l < n_pairs; ++l)
+            {
+              const unsigned int pair = tile.first_pair + l, c = pair / m,
+                                 c2 = pair - c * m;
+              if (pair < m * m)
+                {
+                  double *const entry =
+                    to + c * group.n_basis * width + c2 * tile.n_columns;
+                  if (j < tile.n_columns)
+                    work(entry[0], tile.sum[l][0]);
+                  if (j + 1 < tile.n_columns)
+                    work(entry[1], tile.sum[l][1]);
+                }
+            }
+        }
+#endif
+
+        // ---- entries, without matrix units
         // Adds the contribution of a point to n entries: test function i of
         // component c, trial functions from j on of component c2.
         template <unsigned int input, unsigned int output, int n>
@@ -392,28 +704,20 @@ namespace Tessella
           constexpr int in0  = (input & PointwiseRows::values) != 0 ? 0 : 1,
                         out0 = (output & PointwiseRows::values) != 0 ? 0 : 1;
           double phi[n_out + 1];
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+          TESSELLA_UNROLL_ON_DEVICE
           for (int r = 0; r < n_out; ++r)
             phi[r] = test[(out0 + r) * L.basis_stride + i];
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+          TESSELLA_UNROLL_ON_DEVICE
           for (int s = 0; s < n_in; ++s)
             {
               const double *entry = C + ((c2 * n_in + s) * m + c) * n_out;
               double        t     = 0.;
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+              TESSELLA_UNROLL_ON_DEVICE
               for (int r = 0; r < n_out; ++r)
                 t = fma(phi[r], entry[r], t);
               const NumberPair *psi = reinterpret_cast<const NumberPair *>(
                 trial + (in0 + s) * L.basis_stride + j);
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+              TESSELLA_UNROLL_ON_DEVICE
               for (int l = 0; l < n; l += 2)
                 {
                   const NumberPair pair = psi[l / 2];
@@ -557,11 +861,8 @@ namespace Tessella
                            sum);
               for (unsigned int q = segment.begin; q < segment.end; ++q)
                 {
-                  const PointwisePiece &piece =
-                    T.plan
-                      .pieces[batch.first_piece +
-                              this->piece_of_point[batch.n_volume_points + q]];
-                  const unsigned int side = piece.side;
+                  const unsigned int side =
+                    this->side_of_point(batch.n_volume_points + q);
                   add_point<Traits::facet_input, Traits::facet_output, n>(
                     facet_derivatives(q, 1 - side),
                     facet_functions(q, side),
@@ -592,9 +893,7 @@ namespace Tessella
           to                   = T.values + T.value_offset[k] +
                (c * group.n_basis + i) * std::uint64_t(T.row_width[k]) +
                column + c2 * n_columns + j;
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+          TESSELLA_UNROLL_ON_DEVICE
           for (int l = 0; l < n; ++l)
             sum[l] = !first && j + l < n_columns ? to[l] : 0.;
         }
@@ -606,9 +905,7 @@ namespace Tessella
                    double            *to,
                    const double (&sum)[n])
         {
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+          TESSELLA_UNROLL_ON_DEVICE
           for (int l = 0; l < n; ++l)
             if (j + l < n_columns)
               to[l] = sum[l];
@@ -617,5 +914,7 @@ namespace Tessella
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella
+
+#undef TESSELLA_MATRIX_UNITS
 
 #endif

@@ -51,7 +51,7 @@ namespace Tessella
       /// Jacobian or its diagonal blocks: one block row per thread block.
       template <int dim, typename F>
       __global__ void
-      __launch_bounds__(pointwise_threads(PointwiseKernel::jacobian))
+      __launch_bounds__(pointwise_threads(PointwiseKernel::jacobian), 2)
         pointwise_jacobian(const PointwiseTask<dim> task, const F f)
       {
         extern __shared__ double2 memory[];
