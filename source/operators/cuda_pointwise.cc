@@ -292,6 +292,15 @@ namespace Tessella
       section(layout.polytope_of_slot,
               (plan.max_polytopes + plan.max_neighbors + 1) / 2);
       layout.bytes = position * sizeof(double);
+      layout.n_threads =
+        Device::pointwise_threads(jacobian ? Device::PointwiseKernel::jacobian
+                                           : Device::PointwiseKernel::residual);
+      // Small polytopes do not have work for many warps between two barriers.
+      if (jacobian)
+        layout.n_threads =
+          std::max(64u,
+                   std::min(layout.n_threads,
+                            (2 * plan.max_points + 31) / 32 * 32));
     }
 
 

@@ -142,6 +142,8 @@ namespace Tessella
         /// Arrays of integers: piece of each point, polytope of each slot.
         unsigned int piece_of_point, polytope_of_slot;
         unsigned int bytes;
+        /// Number of threads of a block, at most pointwise_threads().
+        unsigned int n_threads;
       };
 
       /// Arguments of a kernel.
@@ -208,11 +210,11 @@ namespace Tessella
         jacobian
       };
 
-      /// Number of threads of the blocks of a kernel.
+      /// Largest number of threads of the blocks of a kernel.
       TESSELLA_HOST_DEVICE constexpr unsigned int
       pointwise_threads(const PointwiseKernel kernel)
       {
-        return kernel == PointwiseKernel::jacobian ? 256 : 128;
+        return kernel == PointwiseKernel::jacobian ? 192 : 128;
       }
     } // namespace Device
   }   // namespace internal

@@ -107,31 +107,26 @@ namespace Tessella
               const PointwisePiece &piece =
                 T.plan.pieces[batch.first_piece + i];
               const unsigned int entry =
-                i | (piece.side != 0 ? second_side : 0u) |
-                (piece.other == piece.own ? own_neighbor : 0u);
+                piece.other == piece.own ? i | own_neighbor : i;
               for (unsigned int q = 0; q < piece.n_points; ++q)
                 points[piece.begin + q] = static_cast<unsigned short>(entry);
             }
           finish_copies();
         }
 
-        /// Piece of point @p q of the batch, side of the interface that the own
-        /// polytope is, and whether it is its own neighbour, as at a periodic
-        /// boundary.
+        /// Piece of point @p q of the batch.
         TESSELLA_HOST_DEVICE unsigned int
         piece_of_point(const unsigned int q) const
         {
           return points[q] & (own_neighbor - 1);
         }
-        TESSELLA_HOST_DEVICE unsigned int
-        side_of_point(const unsigned int q) const
+
+        /// Whether a point with this entry of the list of points is on a
+        /// periodic boundary where the polytope is its own neighbour.
+        TESSELLA_HOST_DEVICE static bool
+        is_own_neighbor(const unsigned int entry)
         {
-          return points[q] / second_side;
-        }
-        TESSELLA_HOST_DEVICE bool
-        is_own_neighbor(const unsigned int q) const
-        {
-          return (points[q] & own_neighbor) != 0;
+          return (entry & own_neighbor) != 0;
         }
 
         /// Data of point @p q of a batch.
@@ -263,9 +258,8 @@ namespace Tessella
         const PointwiseGroup      group;
 
       protected:
-        // Flags of an entry of points.
-        static constexpr unsigned int own_neighbor = 1u << 14,
-                                      second_side  = 1u << 15;
+        // Flag of an entry of points.
+        static constexpr unsigned int own_neighbor = 1u << 15;
 
         // Copies n polytopes to slots: those of a list, or those of the group.
         // A warp copies some slots at once, so that their loads overlap.
@@ -323,6 +317,8 @@ namespace Tessella
           const unsigned int pitch = pointwise_pitch(m);
           std::uint64_t      dof[n];
           unsigned int       n_basis[n], degree[n];
+          // 2^32 / n_basis, rounded up, which divides small numbers.
+          unsigned int inverse = 0, divisor = 0;
           TESSELLA_UNROLL_ON_DEVICE
           for (unsigned int u = 0; u < n; ++u)
             if (k[u] != invalid_index)
@@ -341,16 +337,29 @@ namespace Tessella
                     to[2 * dim + 1 + 2 * i] = degree[u];
                     to[2 * dim + 2 + 2 * i] = n_basis[u];
                   }
-                const double *const from = field.coefficients + dof[u];
-                for (unsigned int e = lane; e < n_basis[u] * m; e += n_lanes)
+                if (n_basis[u] != divisor)
                   {
-                    const unsigned int c = e / n_basis[u],
-                                       j = e - c * n_basis[u];
+                    divisor = n_basis[u];
+                    inverse = 0xffffffffu / divisor + 1;
+                  }
+                const double *const from = field.coefficients + dof[u];
+                for (unsigned int e = lane; e < divisor * m; e += n_lanes)
+                  {
+                    const unsigned int c = divisor == 1 ? e
+                                                        : high_word(e, inverse),
+                                       j = e - c * divisor;
                     copy(to + field.offset + j * pitch + c, from + e);
                   }
               }
           if constexpr (!is_direction)
             load_field_and_rest<i + 1>(first, distance, k, lane, n_lanes);
+        }
+
+        // Product of two numbers, divided by 2^32.
+        TESSELLA_HOST_DEVICE static unsigned int
+        high_word(const unsigned int a, const unsigned int b)
+        {
+          return static_cast<unsigned int>(std::uint64_t(a) * b >> 32);
         }
 
         // Copies a number from device memory to shared memory. The copy is
@@ -460,7 +469,7 @@ namespace Tessella
             }
         }
 
-        // Entries: see piece_of_point().
+        // Piece of each point of the batch, with a flag.
         unsigned short *const points;
         unsigned int *const   polytope_of_slot;
       };

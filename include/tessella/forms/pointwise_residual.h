@@ -354,11 +354,13 @@ namespace Tessella
                           if (values)
                             sum[c] = fma(phi, r[c * n_rows], sum[c]);
                           if (gradients)
-                            TESSELLA_UNROLL_ON_DEVICE
-                          for (int d = 0; d < dim; ++d)
-                            sum[c] = fma(d_phi[d],
-                                         r[c * n_rows + n_rows - dim + d],
-                                         sum[c]);
+                            {
+                              TESSELLA_UNROLL_ON_DEVICE
+                              for (int d = 0; d < dim; ++d)
+                                sum[c] = fma(d_phi[d],
+                                             r[c * n_rows + n_rows - dim + d],
+                                             sum[c]);
+                            }
                         }
                     }
                   for (int c = 0; c < m; ++c)
