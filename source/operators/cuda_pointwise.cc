@@ -10,6 +10,7 @@
 #  include <tessella/forms/pointwise_jacobian.h>
 
 #  include <algorithm>
+#  include <cmath>
 #  include <sstream>
 #  include <string>
 #  include <utility>
@@ -43,6 +44,31 @@ namespace Tessella
                a.volume_output == b.volume_output &&
                a.facet_input == b.facet_input &&
                a.facet_output == b.facet_output;
+      }
+
+      // See Device::PointwiseMesh::frames.
+      template <int dim>
+      std::vector<double>
+      frames(const PolytopicMesh<dim> &mesh)
+      {
+        const unsigned int  n = mesh.n_polytopes();
+        std::vector<double> result;
+        result.reserve((2 * dim + 1) * std::size_t(n));
+        for (unsigned int k = 0; k < n; ++k)
+          {
+            const double *const box =
+              mesh.box.data() + 2 * dim * std::size_t(k);
+            double size = 1.;
+            for (unsigned int d = 0; d < dim; ++d)
+              result.push_back(.5 * (box[d] + box[dim + d]));
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                result.push_back(2. / (box[dim + d] - box[d]));
+                size *= box[dim + d] - box[d];
+              }
+            result.push_back(1. / std::sqrt(size));
+          }
+        return result;
       }
     } // namespace
 
@@ -126,7 +152,7 @@ namespace Tessella
             context,
             rules,
             select_kernels<dim>(context.parameters.instruction_set));
-          G.box.assign(mesh.box);
+          G.frames.assign(frames(mesh));
           G.shift.assign(mesh.shift);
           G.subcell_material.assign(mesh.subcell_material);
           G.lengths.assign(G.tables->lengths);
@@ -266,6 +292,15 @@ namespace Tessella
       section(layout.polytope_of_slot,
               (plan.max_polytopes + plan.max_neighbors + 1) / 2);
       layout.bytes = position * sizeof(double);
+      layout.n_threads =
+        Device::pointwise_threads(jacobian ? Device::PointwiseKernel::jacobian
+                                           : Device::PointwiseKernel::residual);
+      // Small polytopes do not have work for many warps between two barriers.
+      if (jacobian)
+        layout.n_threads =
+          std::max(64u,
+                   std::min(layout.n_threads,
+                            (2 * plan.max_points + 31) / 32 * 32));
     }
 
 
@@ -456,7 +491,7 @@ namespace Tessella
       const Geometry            &G      = geometry;
       const unsigned int         n      = this->context.n_fields();
       Device::PointwiseTask<dim> result = Device::PointwiseTask<dim>();
-      result.mesh                       = {G.box.data(),
+      result.mesh                       = {G.frames.data(),
                                            G.lengths.data(),
                                            G.shift.data(),
                                            G.subcell_material.data(),

@@ -91,7 +91,8 @@ namespace Tessella
       {
         std::uint64_t revision = 0, penalty_revision = 0;
         std::unique_ptr<PointwiseTables<dim>> tables;
-        Array<double> box, lengths, shift, volume_points, facet_points, normals;
+        Array<double> frames, lengths, shift, volume_points, facet_points,
+          normals;
         Array<unsigned int>               subcell_material;
         Array<Device::PointwiseFacet>     facets;
         std::vector<Array<unsigned int>>  degree, n_basis, exponents;

@@ -245,6 +245,8 @@ namespace Tessella
           present[piece.own] += n_new;
           if (facet)
             {
+              if (neighbor == group.first_polytope + piece.own)
+                batch.own_neighbor = 1;
               if (blocks != nullptr && neighbor != invalid_index &&
                   neighbor != group.first_polytope + piece.own)
                 add_segment(neighbor,

@@ -50,6 +50,8 @@ namespace Tessella
         unsigned int first_slot, n_slots; ///< list of neighbours
         unsigned int first_range;         ///< see PointwisePlanArrays::ranges
         unsigned int first_segment, n_segments;
+        /// Whether a polytope is its own neighbour across a periodic boundary.
+        unsigned int own_neighbor;
       };
 
       /// Points of a batch on the interfaces with one neighbour, which
@@ -100,7 +102,9 @@ namespace Tessella
       template <int dim>
       struct PointwiseMesh
       {
-        const double       *box;
+        /// For each polytope: centre of the bounding box, scales of the map to
+        /// [-1,1]^dim, factor of the basis functions.
+        const double       *frames;
         const double       *length; ///< OperatorPoint::h of each polytope
         const double       *shift;
         const unsigned int *subcell_material;
@@ -138,6 +142,8 @@ namespace Tessella
         /// Arrays of integers: piece of each point, polytope of each slot.
         unsigned int piece_of_point, polytope_of_slot;
         unsigned int bytes;
+        /// Number of threads of a block, at most pointwise_threads().
+        unsigned int n_threads;
       };
 
       /// Arguments of a kernel.
@@ -204,11 +210,11 @@ namespace Tessella
         jacobian
       };
 
-      /// Number of threads of the blocks of a kernel.
+      /// Largest number of threads of the blocks of a kernel.
       TESSELLA_HOST_DEVICE constexpr unsigned int
       pointwise_threads(const PointwiseKernel kernel)
       {
-        return kernel == PointwiseKernel::jacobian ? 256 : 128;
+        return kernel == PointwiseKernel::jacobian ? 192 : 128;
       }
     } // namespace Device
   }   // namespace internal

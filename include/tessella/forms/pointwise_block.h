@@ -82,8 +82,8 @@ namespace Tessella
           , thread(thread)
           , n_threads(n_threads)
           , group(task.plan.groups[block])
-          , piece_of_point(reinterpret_cast<unsigned short *>(memory) +
-                           4 * L.piece_of_point)
+          , points(reinterpret_cast<unsigned short *>(memory) +
+                   4 * L.piece_of_point)
           , polytope_of_slot(reinterpret_cast<unsigned int *>(memory) +
                              2 * L.polytope_of_slot)
         {}
@@ -106,10 +106,27 @@ namespace Tessella
             {
               const PointwisePiece &piece =
                 T.plan.pieces[batch.first_piece + i];
+              const unsigned int entry =
+                piece.other == piece.own ? i | own_neighbor : i;
               for (unsigned int q = 0; q < piece.n_points; ++q)
-                piece_of_point[piece.begin + q] =
-                  static_cast<unsigned short>(i);
+                points[piece.begin + q] = static_cast<unsigned short>(entry);
             }
+          finish_copies();
+        }
+
+        /// Piece of point @p q of the batch.
+        TESSELLA_HOST_DEVICE unsigned int
+        piece_of_point(const unsigned int q) const
+        {
+          return points[q] & (own_neighbor - 1);
+        }
+
+        /// Whether a point with this entry of the list of points is on a
+        /// periodic boundary where the polytope is its own neighbour.
+        TESSELLA_HOST_DEVICE static bool
+        is_own_neighbor(const unsigned int entry)
+        {
+          return (entry & own_neighbor) != 0;
         }
 
         /// Data of point @p q of a batch.
@@ -119,7 +136,7 @@ namespace Tessella
                   BatchPoint<dim>      &point) const
         {
           const PointwisePiece &piece =
-            T.plan.pieces[batch.first_piece + piece_of_point[q]];
+            T.plan.pieces[batch.first_piece + piece_of_point(q)];
           const unsigned int j     = q - piece.begin;
           const bool         facet = q >= batch.n_volume_points;
           point.number             = piece.point + j;
@@ -162,8 +179,12 @@ namespace Tessella
           p.boundary_id                    = facet_data.boundary_id;
           point.slot[0] = piece.side == 0 ? piece.own : piece.other;
           point.slot[1] = piece.side == 0 ? piece.other : piece.own;
-          for (int s = 0; s < (boundary ? 1 : 2); ++s)
+          // Unrolled, since variable indices would need local memory.
+          TESSELLA_UNROLL_ON_DEVICE
+          for (int s = 0; s < 2; ++s)
             {
+              if (s == 1 && boundary)
+                break;
               p.polytope[s] = polytope_of_slot[point.slot[s]];
               p.h[s]        = T.mesh.length[p.polytope[s]];
               p.subcell[s]  = facet_data.subcell[s];
@@ -237,89 +258,132 @@ namespace Tessella
         const PointwiseGroup      group;
 
       protected:
+        // Flag of an entry of points.
+        static constexpr unsigned int own_neighbor = 1u << 15;
+
+        // Copies n polytopes to slots: those of a list, or those of the group.
+        // A warp copies some slots at once, so that their loads overlap.
         TESSELLA_HOST_DEVICE void
         load_slots(const unsigned int  first,
                    const unsigned int  n,
                    const unsigned int *list)
         {
-          constexpr unsigned int header = pointwise_header(dim, n_fields);
-          for (unsigned int index = thread; index < n * L.slot_stride;
-               index += n_threads)
+          constexpr unsigned int frame = 2 * dim + 1, at_once = 4;
+          const unsigned int     n_lanes = n_threads < 32 ? n_threads : 32,
+                             lane = thread % n_lanes, warp = thread / n_lanes,
+                             n_warps = n_threads / n_lanes;
+          for (unsigned int s0 = warp; s0 < n; s0 += at_once * n_warps)
             {
-              const unsigned int s     = index / L.slot_stride,
-                                 entry = index - s * L.slot_stride,
-                                 k     = list != nullptr ? list[s]
-                                                         : group.first_polytope + s;
-              if (entry < header)
+              unsigned int k[at_once];
+              TESSELLA_UNROLL_ON_DEVICE
+              for (unsigned int u = 0; u < at_once; ++u)
                 {
-                  if (entry == 0)
-                    polytope_of_slot[first + s] = k;
-                  slot(first + s)[entry] = header_entry(k, entry);
+                  const unsigned int s = s0 + u * n_warps;
+                  k[u]                 = s >= n            ? invalid_index
+                                         : list != nullptr ? list[s]
+                                                           : group.first_polytope + s;
                 }
-              else
-                load_coefficient<0>(k, entry, slot(first + s));
+              TESSELLA_UNROLL_ON_DEVICE
+              for (unsigned int u = 0; u < at_once; ++u)
+                if (k[u] != invalid_index)
+                  {
+                    const unsigned int s  = first + s0 + u * n_warps;
+                    double *const      to = slot(s);
+                    if (lane == 0)
+                      polytope_of_slot[s] = k[u];
+                    for (unsigned int i = lane; i < frame; i += n_lanes)
+                      copy(to + i,
+                           T.mesh.frames + frame * std::uint64_t(k[u]) + i);
+                  }
+              load_field_and_rest<0>(first + s0, n_warps, k, lane, n_lanes);
             }
         }
 
-        TESSELLA_HOST_DEVICE double
-        header_entry(const unsigned int k, const unsigned int entry) const
-        {
-          const double *const box = T.mesh.box + 2 * dim * std::uint64_t(k);
-          if (entry < dim)
-            return 0.5 * (box[entry] + box[dim + entry]);
-          if (entry < 2 * dim)
-            return 2. / (box[entry] - box[entry - dim]);
-          if (entry == 2 * dim)
-            {
-              double size = 1.;
-              for (int d = 0; d < dim; ++d)
-                size *= box[dim + d] - box[d];
-              return 1. / sqrt(size);
-            }
-          const unsigned int field = (entry - 2 * dim - 1) / 2;
-          if (field >= n_fields)
-            return 0.;
-          return (entry - 2 * dim - 1) % 2 == 0 ? T.fields[field].degree[k]
-                                                : T.fields[field].n_basis[k];
-        }
-
-        // Copies an entry if it belongs to field i or one that follows.
-        template <int i>
+        // Copies the coefficients of field i, of those that follow, and of the
+        // direction.
+        template <int i, unsigned int n>
         TESSELLA_HOST_DEVICE void
-        load_coefficient(const unsigned int k,
-                         const unsigned int entry,
-                         double            *slot) const
+        load_field_and_rest(const unsigned int first,
+                            const unsigned int distance,
+                            const unsigned int (&k)[n],
+                            const unsigned int lane,
+                            const unsigned int n_lanes) const
         {
-          constexpr bool is_direction = i == n_fields;
-          if constexpr (is_direction)
-            {
-              if (T.fields[i].coefficients == nullptr)
-                return;
-              load_entry(
-                T.fields[i], Fields::components(T.field), k, entry, slot);
-            }
-          else
-            {
-              if (entry < T.fields[i + 1].offset)
-                load_entry(T.fields[i], Fields::components(i), k, entry, slot);
-              else
-                load_coefficient<i + 1>(k, entry, slot);
-            }
+          constexpr bool        is_direction = i == n_fields;
+          const PointwiseField &field        = T.fields[i];
+          if (is_direction && field.coefficients == nullptr)
+            return;
+          const unsigned int m = Fields::components(is_direction ? T.field : i);
+          const unsigned int pitch = pointwise_pitch(m);
+          std::uint64_t      dof[n];
+          unsigned int       n_basis[n], degree[n];
+          // 2^32 / n_basis, rounded up, which divides small numbers.
+          unsigned int inverse = 0, divisor = 0;
+          TESSELLA_UNROLL_ON_DEVICE
+          for (unsigned int u = 0; u < n; ++u)
+            if (k[u] != invalid_index)
+              {
+                dof[u]     = field.dof_offset[k[u]];
+                n_basis[u] = field.n_basis[k[u]];
+                degree[u]  = field.degree[k[u]];
+              }
+          TESSELLA_UNROLL_ON_DEVICE
+          for (unsigned int u = 0; u < n; ++u)
+            if (k[u] != invalid_index)
+              {
+                double *const to = slot(first + u * distance);
+                if (!is_direction && lane == 0)
+                  {
+                    to[2 * dim + 1 + 2 * i] = degree[u];
+                    to[2 * dim + 2 + 2 * i] = n_basis[u];
+                  }
+                if (n_basis[u] != divisor)
+                  {
+                    divisor = n_basis[u];
+                    inverse = 0xffffffffu / divisor + 1;
+                  }
+                const double *const from = field.coefficients + dof[u];
+                for (unsigned int e = lane; e < divisor * m; e += n_lanes)
+                  {
+                    const unsigned int c = divisor == 1 ? e
+                                                        : high_word(e, inverse),
+                                       j = e - c * divisor;
+                    copy(to + field.offset + j * pitch + c, from + e);
+                  }
+              }
+          if constexpr (!is_direction)
+            load_field_and_rest<i + 1>(first, distance, k, lane, n_lanes);
         }
 
-        TESSELLA_HOST_DEVICE static void
-        load_entry(const PointwiseField &field,
-                   const unsigned int    m,
-                   const unsigned int    k,
-                   const unsigned int    entry,
-                   double               *slot)
+        // Product of two numbers, divided by 2^32.
+        TESSELLA_HOST_DEVICE static unsigned int
+        high_word(const unsigned int a, const unsigned int b)
         {
-          const unsigned int position = entry - field.offset,
-                             pitch = pointwise_pitch(m), i = position / pitch,
-                             c = position - i * pitch, n = field.n_basis[k];
-          if (i < n)
-            slot[entry] =
-              c < m ? field.coefficients[field.dof_offset[k] + c * n + i] : 0.;
+          return static_cast<unsigned int>(std::uint64_t(a) * b >> 32);
+        }
+
+        // Copies a number from device memory to shared memory. The copy is
+        // complete after finish_copies(), for the thread that started it.
+        TESSELLA_HOST_DEVICE static void
+        copy(double *to, const double *from)
+        {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+          const unsigned int address =
+            static_cast<unsigned int>(__cvta_generic_to_shared(to));
+          asm volatile("cp.async.ca.shared.global [%0], [%1], 8;"
+                       :
+                       : "r"(address), "l"(from)
+                       : "memory");
+#else
+          *to = *from;
+#endif
+        }
+        TESSELLA_HOST_DEVICE static void
+        finish_copies()
+        {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+          asm volatile("cp.async.wait_all;" : : : "memory");
+#endif
         }
 
         template <unsigned int rows, bool tangent, int i>
@@ -393,23 +457,20 @@ namespace Tessella
         for_rows(Terms &terms, const int n, const Function &function)
         {
           constexpr int n_rows = n_used_rows(dim, rows);
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+          TESSELLA_UNROLL_ON_DEVICE
           for (int c = 0; c < n; ++c)
             {
               if ((rows & PointwiseRows::values) != 0)
                 function(terms.value[c], c * n_rows);
               if ((rows & PointwiseRows::gradients) != 0)
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
-                for (int d = 0; d < dim; ++d)
-                  function(terms.gradient[c][d], c * n_rows + n_rows - dim + d);
+                TESSELLA_UNROLL_ON_DEVICE
+              for (int d = 0; d < dim; ++d)
+                function(terms.gradient[c][d], c * n_rows + n_rows - dim + d);
             }
         }
 
-        unsigned short *const piece_of_point;
+        // Piece of each point of the batch, with a flag.
+        unsigned short *const points;
         unsigned int *const   polytope_of_slot;
       };
     } // namespace Device

@@ -33,9 +33,7 @@ namespace Tessella
                        const double      phi,
                        double (&value)[m])
       {
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+        TESSELLA_UNROLL_ON_DEVICE
         for (int c = 0; c < m; c += 2)
           {
             const NumberPair pair = coefficients[c / 2];
@@ -54,9 +52,7 @@ namespace Tessella
                        double (&value)[m],
                        double (&gradient)[m][dim])
       {
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+        TESSELLA_UNROLL_ON_DEVICE
         for (int c = 0; c < m; c += 2)
           {
             const NumberPair pair = coefficients[c / 2];
@@ -67,16 +63,14 @@ namespace Tessella
                   value[c + 1] = fma(phi, pair.second, value[c + 1]);
               }
             if ((rows & PointwiseRows::gradients) != 0)
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
-              for (int d = 0; d < dim; ++d)
-                {
-                  gradient[c][d] = fma(d_phi[d], pair.first, gradient[c][d]);
-                  if (c + 1 < m)
-                    gradient[c + 1][d] =
-                      fma(d_phi[d], pair.second, gradient[c + 1][d]);
-                }
+              TESSELLA_UNROLL_ON_DEVICE
+            for (int d = 0; d < dim; ++d)
+              {
+                gradient[c][d] = fma(d_phi[d], pair.first, gradient[c][d]);
+                if (c + 1 < m)
+                  gradient[c + 1][d] =
+                    fma(d_phi[d], pair.second, gradient[c + 1][d]);
+              }
           }
       }
 
@@ -94,34 +88,18 @@ namespace Tessella
         TESSELLA_HOST_DEVICE
         FunctionTable(const double *slot, const double (&x)[dim])
         {
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+          TESSELLA_UNROLL_ON_DEVICE
           for (int d = 0; d < dim; ++d)
             {
               const double scale = slot[dim + d], xi = (x[d] - slot[d]) * scale,
                            factor = d == 0 ? slot[2 * dim] : 1.;
-              // The recurrence of Legendre::evaluate().
-              double previous = 1., current = xi, d_previous = 0.,
-                     d_current = 1.;
-              v[d][0]          = factor;
-              dv[d][0]         = 0.;
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
-              for (int i = 1; i < n; ++i)
+              Legendre::evaluate(n - 1, xi, v[d], dv[d]);
+              TESSELLA_UNROLL_ON_DEVICE
+              for (int i = 0; i < n; ++i)
                 {
-                  const double s = Legendre::internal::scale(i) * factor;
-                  v[d][i]        = current * s;
-                  dv[d][i]       = d_current * (s * scale);
-                  const double next =
-                    (xi * current) * Legendre::internal::forward(i) -
-                    previous * Legendre::internal::backward(i);
-                  const double d_next = d_previous + current * (2. * i + 1.);
-                  previous            = current;
-                  current             = next;
-                  d_previous          = d_current;
-                  d_current           = d_next;
+                  if (d == 0)
+                    v[d][i] *= factor;
+                  dv[d][i] *= factor * scale;
                 }
             }
         }
@@ -141,38 +119,32 @@ namespace Tessella
         const FunctionTable<dim, degree + 1> t(slot, x);
         const NumberPair                    *c =
           reinterpret_cast<const NumberPair *>(coefficients);
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+        TESSELLA_UNROLL_ON_DEVICE
         for (int grade = 0; grade <= degree; ++grade)
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
-          for (int k0 = grade; k0 >= 0; --k0)
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
-            for (int k1 = grade - k0; k1 >= (dim == 2 ? grade - k0 : 0); --k1)
+          TESSELLA_UNROLL_ON_DEVICE
+        for (int k0 = grade; k0 >= 0; --k0)
+          TESSELLA_UNROLL_ON_DEVICE
+        for (int k1 = grade - k0; k1 >= (dim == 2 ? grade - k0 : 0); --k1)
+          {
+            const int k2 = grade - k0 - k1;
+            double    phi, d_phi[dim];
+            if constexpr (dim == 2)
               {
-                const int k2 = grade - k0 - k1;
-                double    phi, d_phi[dim];
-                if constexpr (dim == 2)
-                  {
-                    phi      = t.v[0][k0] * t.v[1][k1];
-                    d_phi[0] = t.dv[0][k0] * t.v[1][k1];
-                    d_phi[1] = t.v[0][k0] * t.dv[1][k1];
-                  }
-                else
-                  {
-                    const double xy = t.v[0][k0] * t.v[1][k1];
-                    phi             = xy * t.v[2][k2];
-                    d_phi[0]        = t.dv[0][k0] * t.v[1][k1] * t.v[2][k2];
-                    d_phi[1]        = t.v[0][k0] * t.dv[1][k1] * t.v[2][k2];
-                    d_phi[2]        = xy * t.dv[2][k2];
-                  }
-                add_coefficients<dim, m, rows>(c, phi, d_phi, value, gradient);
-                c += pointwise_pitch(m) / 2;
+                phi      = t.v[0][k0] * t.v[1][k1];
+                d_phi[0] = t.dv[0][k0] * t.v[1][k1];
+                d_phi[1] = t.v[0][k0] * t.dv[1][k1];
               }
+            else
+              {
+                const double xy = t.v[0][k0] * t.v[1][k1];
+                phi             = xy * t.v[2][k2];
+                d_phi[0]        = t.dv[0][k0] * t.v[1][k1] * t.v[2][k2];
+                d_phi[1]        = t.v[0][k0] * t.dv[1][k1] * t.v[2][k2];
+                d_phi[2]        = xy * t.dv[2][k2];
+              }
+            add_coefficients<dim, m, rows>(c, phi, d_phi, value, gradient);
+            c += pointwise_pitch(m) / 2;
+          }
       }
 
 
@@ -223,35 +195,27 @@ namespace Tessella
                      double (&d_phi)[dim])
       {
         double v[dim];
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+        TESSELLA_UNROLL_ON_DEVICE
         for (int d = 0; d < dim; ++d)
           v[d] = table[d * L.n_functions + (exponents >> (8 * d) & 255u)];
         if (values)
           {
             phi = v[0];
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+            TESSELLA_UNROLL_ON_DEVICE
             for (int d = 1; d < dim; ++d)
               phi *= v[d];
           }
         if (gradients)
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
-          for (int e = 0; e < dim; ++e)
-            {
-              d_phi[e] = table[L.table_derivatives + e * L.n_functions +
-                               (exponents >> (8 * e) & 255u)];
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
-              for (int d = 0; d < dim; ++d)
-                if (d != e)
-                  d_phi[e] *= v[d];
-            }
+          TESSELLA_UNROLL_ON_DEVICE
+        for (int e = 0; e < dim; ++e)
+          {
+            d_phi[e] = table[L.table_derivatives + e * L.n_functions +
+                             (exponents >> (8 * e) & 255u)];
+            TESSELLA_UNROLL_ON_DEVICE
+            for (int d = 0; d < dim; ++d)
+              if (d != e)
+                d_phi[e] *= v[d];
+          }
       }
 
 

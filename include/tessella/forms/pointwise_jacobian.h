@@ -6,6 +6,11 @@
 
 // Jacobian of a pointwise operator on a device, and its diagonal blocks.
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+/// Cards whose matrix units multiply double precision numbers.
+#  define TESSELLA_MATRIX_UNITS
+#endif
+
 namespace Tessella
 {
   namespace internal
@@ -121,13 +126,9 @@ namespace Tessella
             else if constexpr (Traits::has_interior_facet ||
                                Traits::has_boundary_facet)
               {
-                const unsigned int q = (i - n_v) / 2, side = (i - n_v) % 2;
+                const unsigned int q = (i - n_v) / 2, h = (i - n_v) % 2;
                 evaluate_side<Traits::facet_input, Traits::facet_output>(
-                  n_v + q,
-                  side,
-                  facet_inputs(q, side),
-                  facet_functions(q, side),
-                  i);
+                  n_v + q, h, facet_inputs(q, h), facet_functions(q, h), i);
               }
         }
 
@@ -153,24 +154,49 @@ namespace Tessella
         TESSELLA_HOST_DEVICE void
         add_entries(const bool first)
         {
-          unsigned int       highest = group.n_basis;
           const unsigned int n_segments =
             T.diagonal_only ? 0 : batch.n_segments;
+#ifdef TESSELLA_MATRIX_UNITS
+          const unsigned int highest = largest_basis(n_segments);
+          if (group.n_basis <= 8)
+            add_matrix_tiles<1>(highest, n_segments, first);
+          else if (group.n_basis <= 16)
+            add_matrix_tiles<2>(highest, n_segments, first);
+          else
+            add_matrix_tiles<3>(highest, n_segments, first);
+#else
+          add_entries_without_matrix_units(n_segments, first);
+#endif
+        }
+
+      private:
+        // Largest number of trial functions of a block.
+        TESSELLA_HOST_DEVICE unsigned int
+        largest_basis(const unsigned int n_segments) const
+        {
+          unsigned int result = group.n_basis;
           for (unsigned int s = 0; s < n_segments; ++s)
             {
               const unsigned int n =
                 Base::n_basis(this->slot(
                                 T.plan.segments[batch.first_segment + s].slot),
                               T.test);
-              highest = n > highest ? n : highest;
+              result = n > result ? n : result;
             }
+          return result;
+        }
+
+        TESSELLA_HOST_DEVICE void
+        add_entries_without_matrix_units(const unsigned int n_segments,
+                                         const bool         first)
+        {
+          const unsigned int highest = largest_basis(n_segments);
           if (highest <= 4)
             add_tiles<4>(highest, n_segments, first);
           else
             add_tiles<10>(highest, n_segments, first);
         }
 
-      private:
         using Base::f;
         using Base::L;
         using Base::memory;
@@ -199,17 +225,18 @@ namespace Tessella
         PointwiseBatch batch;
         double        *functions, *derivatives, *inputs, *tables;
 
-        // ---- sections of points
+        // ---- sections of points. Side h = 0 of a facet is that of the own
+        // polytope, 1 the neighbour's.
         TESSELLA_HOST_DEVICE double *
         volume_functions(const unsigned int q) const
         {
           return functions + q * volume_functions_rows * L.basis_stride;
         }
         TESSELLA_HOST_DEVICE double *
-        facet_functions(const unsigned int q, const unsigned int side) const
+        facet_functions(const unsigned int q, const unsigned int h) const
         {
           return volume_functions(batch.n_volume_points) +
-                 (2 * q + side) * facet_functions_rows * L.basis_stride;
+                 (2 * q + h) * facet_functions_rows * L.basis_stride;
         }
         TESSELLA_HOST_DEVICE double *
         volume_derivatives(const unsigned int q) const
@@ -217,10 +244,10 @@ namespace Tessella
           return derivatives + q * (m * volume_in * m * volume_out);
         }
         TESSELLA_HOST_DEVICE double *
-        facet_derivatives(const unsigned int q, const unsigned int side) const
+        facet_derivatives(const unsigned int q, const unsigned int h) const
         {
           return volume_derivatives(batch.n_volume_points) +
-                 (2 * q + side) * (m * facet_in * m * facet_out);
+                 (2 * q + h) * (m * facet_in * m * facet_out);
         }
         TESSELLA_HOST_DEVICE double *
         volume_inputs(const unsigned int q) const
@@ -228,17 +255,17 @@ namespace Tessella
           return inputs + q * (Base::n_inputs * volume_in);
         }
         TESSELLA_HOST_DEVICE double *
-        facet_inputs(const unsigned int q, const unsigned int side) const
+        facet_inputs(const unsigned int q, const unsigned int h) const
         {
           return volume_inputs(batch.n_volume_points) +
-                 (2 * q + side) * (Base::n_inputs * facet_in);
+                 (2 * q + h) * (Base::n_inputs * facet_in);
         }
 
         // Values of fields and basis functions on a side of a point.
         template <unsigned int input, unsigned int output>
         TESSELLA_HOST_DEVICE void
         evaluate_side(const unsigned int q,
-                      const unsigned int side,
+                      const unsigned int h,
                       double            *values,
                       double            *functions,
                       const unsigned int table_number)
@@ -247,11 +274,14 @@ namespace Tessella
             ((input | output) & PointwiseRows::gradients) != 0;
           BatchPoint<dim> point;
           this->set_point(batch, q, point);
-          if (side == 1 && point.kind == PointKind::boundary_facet)
+          if (h == 1 && point.kind == PointKind::boundary_facet)
             return;
-          const double *slot  = this->slot(point.slot[side]);
-          double       *table = tables + table_number * L.table_stride;
-          double        x[dim];
+          const unsigned int side =
+            point.kind == PointKind::volume ? 0 : h ^ point.side;
+          const double *slot =
+            this->slot(side == 0 ? point.slot[0] : point.slot[1]);
+          double *table = tables + table_number * L.table_stride;
+          double  x[dim];
           this->position(point, side, x);
           Input<double> u, du;
           this->template evaluate_fields<input, false>(slot, x, table, u, du);
@@ -331,8 +361,8 @@ namespace Tessella
         differentiate_facet(const unsigned int q, const unsigned int index)
         {
           constexpr unsigned int n         = m * facet_in;
-          const unsigned int     side      = index / n;
-          const int              direction = static_cast<int>(index - side * n);
+          const unsigned int     h         = index / n;
+          const int              direction = static_cast<int>(index - h * n);
           BatchPoint<dim>        point;
           this->set_point(batch, batch.n_volume_points + q, point);
           Output<Dual<1>> own, other;
@@ -340,7 +370,7 @@ namespace Tessella
           set_zero(other);
           if (point.kind == PointKind::boundary_facet)
             {
-              if (side == 1)
+              if (h == 1)
                 return;
               if constexpr (Traits::has_boundary_facet)
                 {
@@ -353,11 +383,13 @@ namespace Tessella
             }
           else if constexpr (Traits::has_interior_facet)
             {
-              Input<Dual<1>> u0, u1;
-              set_direction<Traits::facet_input>(facet_inputs(q, 0),
+              Input<Dual<1>>     u0, u1;
+              const unsigned int side = h ^ point.side;
+              set_direction<Traits::facet_input>(facet_inputs(q, point.side),
                                                  side == 0 ? direction : -1,
                                                  u0);
-              set_direction<Traits::facet_input>(facet_inputs(q, 1),
+              set_direction<Traits::facet_input>(facet_inputs(q,
+                                                              1 - point.side),
                                                  side == 1 ? direction : -1,
                                                  u1);
               f.interior_facet(point.data, u0, u1, own, other);
@@ -365,14 +397,343 @@ namespace Tessella
                 own = other;
             }
           double *const to =
-            facet_derivatives(q, side) + direction * (m * facet_out);
+            facet_derivatives(q, h) + direction * (m * facet_out);
           Base::template for_rows<Traits::facet_output>(
             own, m, [&](const Dual<1> &entry, const int row) {
               to[row] = point.weight * entry.derivative[0];
             });
         }
 
-        // ---- entries
+#ifdef TESSELLA_MATRIX_UNITS
+        // ---- entries, by matrix units
+        // A warp computes n_tiles tiles of 8 x 8 entries, test functions by
+        // trial functions, for n_test components of the test function and
+        // n_trial of the trial function at once. Its points are taken four by
+        // four; the lane 4 i + q has test functions i, i + 8, ... and trial
+        // function i at point q, and entries (i, 2 q) and (i, 2 q + 1) of the
+        // results. All products share the trial functions; products of test
+        // functions and derivatives are made in registers.
+        template <int n_tiles>
+        struct MatrixTiles
+        {
+          static constexpr int n_test  = n_tiles == 1 && m > 1 ? 2 : 1,
+                               n_trial = m < 5 ? m : 5,
+                               n_pairs = n_test * n_trial,
+                               n_sums  = n_tiles * n_pairs;
+
+          unsigned int row, column; ///< first test and trial function
+          unsigned int n_columns;   ///< number of trial functions of the block
+          unsigned int c, c2;       ///< first components
+          /// Sums of pair p and tile t: n_tiles p + t, and one that fills up.
+          double sum[(n_sums + 1) / 2 * 2][2];
+        };
+
+        // Sums of two tiles with the same trial functions.
+        __device__ static void
+        multiply(double (&c0)[2],
+                 double (&c1)[2],
+                 const double a0,
+                 const double a1,
+                 const double b)
+        {
+#  if __CUDA_ARCH__ >= 900
+          asm(
+            "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
+            "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
+            : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
+            : "d"(a0), "d"(a1), "d"(b));
+#  else
+          asm(
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+            "{%0,%1}, {%2}, {%3}, {%0,%1};"
+            : "+d"(c0[0]), "+d"(c0[1])
+            : "d"(a0), "d"(b));
+          asm(
+            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
+            "{%0,%1}, {%2}, {%3}, {%0,%1};"
+            : "+d"(c1[0]), "+d"(c1[1])
+            : "d"(a1), "d"(b));
+#  endif
+        }
+
+        // Derivatives, test and trial functions of consecutive points.
+        struct Points
+        {
+          unsigned int  n;
+          const double *C, *test, *trial;
+          /// Flags of the points if only some of them contribute, else null.
+          const unsigned short *flags;
+        };
+
+        // Adds the contribution of points.
+        template <unsigned int input,
+                  unsigned int output,
+                  int          n_sides,
+                  int          n_tiles>
+        __device__ void
+        add_points(const Points &points, MatrixTiles<n_tiles> &tiles) const
+        {
+          using Tiles         = MatrixTiles<n_tiles>;
+          constexpr int n_in  = n_used_rows(dim, input),
+                        n_out = n_used_rows(dim, output),
+                        in0   = (input & PointwiseRows::values) != 0 ? 0 : 1,
+                        out0  = (output & PointwiseRows::values) != 0 ? 0 : 1;
+          constexpr unsigned int C_stride = n_sides * m * n_in * m * n_out;
+          const unsigned int     stride =
+            n_sides * L.basis_stride *
+            (((input | output) & PointwiseRows::gradients) != 0 ? dim + 1 : 1);
+          // Components beyond the last one repeat it; their sums are not used.
+          int offset[Tiles::n_pairs];
+          TESSELLA_UNROLL_ON_DEVICE
+          for (int p = 0; p < Tiles::n_pairs; ++p)
+            {
+              const int c  = tiles.c + p / Tiles::n_trial,
+                        c2 = tiles.c2 + p % Tiles::n_trial;
+              offset[p] =
+                ((c2 < m ? c2 : m - 1) * n_in * m + (c < m ? c : m - 1)) *
+                n_out;
+            }
+          if constexpr (n_in > 0 && n_out > 0)
+            for (unsigned int q0 = 0; q0 < points.n; q0 += 4)
+              {
+                // Lanes without a point repeat the last one, with zero
+                // functions.
+                unsigned int q       = q0 + thread % 4;
+                bool         present = q < points.n;
+                q                    = present ? q : points.n - 1;
+                if (points.flags != nullptr)
+                  present = present && Base::is_own_neighbor(points.flags[q]);
+                const double *const        C     = points.C + q * C_stride,
+                                    *const test  = points.test + q * stride,
+                                    *const trial = points.trial + q * stride;
+                double                     phi[n_tiles][n_out];
+                TESSELLA_UNROLL_ON_DEVICE
+                for (int t = 0; t < n_tiles; ++t)
+                  {
+                    const unsigned int i = tiles.row + 8 * t;
+                    TESSELLA_UNROLL_ON_DEVICE
+                    for (int r = 0; r < n_out; ++r)
+                      phi[t][r] = present && i < group.n_basis
+                                    ? test[(out0 + r) * L.basis_stride + i]
+                                    : 0.;
+                  }
+                TESSELLA_UNROLL_ON_DEVICE
+                for (int s = 0; s < n_in; ++s)
+                  {
+                    const double psi =
+                      present && tiles.column < tiles.n_columns
+                        ? trial[(in0 + s) * L.basis_stride + tiles.column]
+                        : 0.;
+                    double a[2];
+                    TESSELLA_UNROLL_ON_DEVICE
+                    for (int p = 0; p < Tiles::n_pairs; ++p)
+                      {
+                        double entry[n_out];
+                        TESSELLA_UNROLL_ON_DEVICE
+                        for (int r = 0; r < n_out; ++r)
+                          entry[r] = points.flags == nullptr || present
+                                       ? C[offset[p] + s * m * n_out + r]
+                                       : 0.;
+                        TESSELLA_UNROLL_ON_DEVICE
+                        for (int t = 0; t < n_tiles; ++t)
+                          {
+                            const int k = p * n_tiles + t;
+                            a[k % 2]    = phi[t][0] * entry[0];
+                            TESSELLA_UNROLL_ON_DEVICE
+                            for (int r = 1; r < n_out; ++r)
+                              a[k % 2] = fma(phi[t][r], entry[r], a[k % 2]);
+                            if (k % 2 == 0 && k + 1 == Tiles::n_sums)
+                              a[1] = 0.;
+                            if (k % 2 == 1 || k + 1 == Tiles::n_sums)
+                              multiply(tiles.sum[k / 2 * 2],
+                                       tiles.sum[k / 2 * 2 + 1],
+                                       a[0],
+                                       a[1],
+                                       psi);
+                          }
+                      }
+                  }
+              }
+        }
+
+        template <int n_tiles>
+        __device__ void
+        add_matrix_tiles(const unsigned int highest,
+                         const unsigned int n_segments,
+                         const bool         first)
+        {
+          using Tiles                = MatrixTiles<n_tiles>;
+          constexpr unsigned int n_c = (m + Tiles::n_test - 1) / Tiles::n_test,
+                                 n_c2 =
+                                   (m + Tiles::n_trial - 1) / Tiles::n_trial,
+                                 rows  = 8 * n_tiles;
+          const unsigned int n_rows    = (group.n_basis + rows - 1) / rows,
+                             n_columns = (highest + 7) / 8,
+                             per_block = n_c * n_c2 * n_rows * n_columns,
+                             n_tasks   = (1 + n_segments) * per_block,
+                             lane      = thread % 32;
+          for (unsigned int task = thread / 32; task < n_tasks;
+               task += n_threads / 32)
+            {
+              const unsigned int block = task / per_block;
+              unsigned int       rest  = task - block * per_block;
+              const unsigned int row   = rest % n_rows;
+              rest /= n_rows;
+              const unsigned int c = rest % n_c;
+              rest /= n_c;
+              const unsigned int c2 = rest % n_c2, column = rest / n_c2 * 8;
+              Tiles              tiles;
+              tiles.row    = row * rows + lane / 4;
+              tiles.column = column + lane / 4;
+              tiles.c      = c * Tiles::n_test;
+              tiles.c2     = c2 * Tiles::n_trial;
+              if (block == 0)
+                {
+                  if (column < group.n_basis)
+                    add_diagonal_tiles(column + lane % 4 * 2, first, tiles);
+                }
+              else
+                add_segment_tiles(
+                  T.plan.segments[batch.first_segment + block - 1],
+                  column,
+                  column + lane % 4 * 2,
+                  tiles);
+            }
+        }
+
+        template <int n_tiles>
+        __device__ void
+        add_diagonal_tiles(const unsigned int    j,
+                           const bool            first,
+                           MatrixTiles<n_tiles> &tiles)
+        {
+          const unsigned int k = group.first_polytope;
+          tiles.n_columns      = group.n_basis;
+          double *const to =
+            start_tiles(T.diagonal_only ? 0 : T.diagonal[k], j, first, tiles);
+          if constexpr (Traits::has_volume)
+            add_points<Traits::volume_input, Traits::volume_output, 1>(
+              {batch.n_volume_points,
+               volume_derivatives(0),
+               volume_functions(0),
+               volume_functions(0),
+               nullptr},
+              tiles);
+          if constexpr (Traits::has_interior_facet ||
+                        Traits::has_boundary_facet)
+            {
+              Points all = {batch.n_facet_points,
+                            facet_derivatives(0, 0),
+                            facet_functions(0, 0),
+                            facet_functions(0, 0),
+                            nullptr};
+              add_points<Traits::facet_input, Traits::facet_output, 2>(all,
+                                                                       tiles);
+              // At a periodic boundary the neighbour may be the polytope
+              // itself.
+              if (batch.own_neighbor != 0)
+                {
+                  all.C     = facet_derivatives(0, 1);
+                  all.trial = facet_functions(0, 1);
+                  all.flags = this->points + batch.n_volume_points;
+                  add_points<Traits::facet_input, Traits::facet_output, 2>(
+                    all, tiles);
+                }
+            }
+          finish_tiles(to, j, tiles);
+        }
+
+        template <int n_tiles>
+        __device__ void
+        add_segment_tiles(const PointwiseSegment &segment,
+                          const unsigned int      column,
+                          const unsigned int      j,
+                          MatrixTiles<n_tiles>   &tiles)
+        {
+          if constexpr (Traits::has_interior_facet)
+            {
+              tiles.n_columns = Base::n_basis(this->slot(segment.slot), T.test);
+              if (column >= tiles.n_columns)
+                return;
+              double *const to =
+                start_tiles(segment.column, j, segment.first != 0, tiles);
+              const unsigned int q = segment.begin;
+              add_points<Traits::facet_input, Traits::facet_output, 2>(
+                {segment.end - q,
+                 facet_derivatives(q, 1),
+                 facet_functions(q, 0),
+                 facet_functions(q, 1),
+                 nullptr},
+                tiles);
+              finish_tiles(to, j, tiles);
+            }
+        }
+
+        // Returns the address of entry (row, j) of the first pair's block.
+        template <int n_tiles>
+        __device__ double *
+        start_tiles(const unsigned int    column,
+                    const unsigned int    j,
+                    const bool            first,
+                    MatrixTiles<n_tiles> &tiles) const
+        {
+          double *const to =
+            T.values + T.value_offset[group.first_polytope] +
+            tiles.row * std::uint64_t(T.row_width[group.first_polytope]) +
+            column + j;
+          TESSELLA_UNROLL_ON_DEVICE
+          for (auto &sum : tiles.sum)
+            sum[0] = sum[1] = 0.;
+          if (!first)
+            for_entries(to, j, tiles, [](const double &entry, double &sum) {
+              sum = entry;
+            });
+          return to;
+        }
+
+        template <int n_tiles>
+        __device__ void
+        finish_tiles(double *const         to,
+                     const unsigned int    j,
+                     MatrixTiles<n_tiles> &tiles) const
+        {
+          for_entries(to, j, tiles, [](double &entry, const double &sum) {
+            entry = sum;
+          });
+        }
+
+        template <int n_tiles, typename Work>
+        __device__ void
+        for_entries(double *const         to,
+                    const unsigned int    j,
+                    MatrixTiles<n_tiles> &tiles,
+                    const Work           &work) const
+        {
+          using Tiles               = MatrixTiles<n_tiles>;
+          const std::uint64_t width = T.row_width[group.first_polytope];
+          TESSELLA_UNROLL_ON_DEVICE
+          for (int p = 0; p < Tiles::n_pairs; ++p)
+            TESSELLA_UNROLL_ON_DEVICE
+          for (int tile = 0; tile < n_tiles; ++tile)
+            {
+              const unsigned int c  = tiles.c + p / Tiles::n_trial,
+                                 c2 = tiles.c2 + p % Tiles::n_trial;
+              if (c < m && c2 < m && tiles.row + 8 * tile < group.n_basis)
+                {
+                  double *const entry = to +
+                                        (c * group.n_basis + 8 * tile) * width +
+                                        c2 * tiles.n_columns;
+                  double(&sum)[2] = tiles.sum[p * n_tiles + tile];
+                  if (j < tiles.n_columns)
+                    work(entry[0], sum[0]);
+                  if (j + 1 < tiles.n_columns)
+                    work(entry[1], sum[1]);
+                }
+            }
+        }
+#endif
+
+        // ---- entries, without matrix units
         // Adds the contribution of a point to n entries: test function i of
         // component c, trial functions from j on of component c2.
         template <unsigned int input, unsigned int output, int n>
@@ -392,28 +753,20 @@ namespace Tessella
           constexpr int in0  = (input & PointwiseRows::values) != 0 ? 0 : 1,
                         out0 = (output & PointwiseRows::values) != 0 ? 0 : 1;
           double phi[n_out + 1];
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+          TESSELLA_UNROLL_ON_DEVICE
           for (int r = 0; r < n_out; ++r)
             phi[r] = test[(out0 + r) * L.basis_stride + i];
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+          TESSELLA_UNROLL_ON_DEVICE
           for (int s = 0; s < n_in; ++s)
             {
               const double *entry = C + ((c2 * n_in + s) * m + c) * n_out;
               double        t     = 0.;
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+              TESSELLA_UNROLL_ON_DEVICE
               for (int r = 0; r < n_out; ++r)
                 t = fma(phi[r], entry[r], t);
               const NumberPair *psi = reinterpret_cast<const NumberPair *>(
                 trial + (in0 + s) * L.basis_stride + j);
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+              TESSELLA_UNROLL_ON_DEVICE
               for (int l = 0; l < n; l += 2)
                 {
                   const NumberPair pair = psi[l / 2];
@@ -488,44 +841,24 @@ namespace Tessella
                 sum);
           if constexpr (Traits::has_interior_facet ||
                         Traits::has_boundary_facet)
-            for (unsigned int p = 0; p < batch.n_pieces; ++p)
+            for (unsigned int q = 0; q < batch.n_facet_points; ++q)
               {
-                const PointwisePiece &piece =
-                  T.plan.pieces[batch.first_piece + p];
-                if (piece.begin < batch.n_volume_points)
-                  continue;
-                const bool boundary = piece.other == PointwisePiece::none;
-                if (boundary ? !Traits::has_boundary_facet
-                             : !Traits::has_interior_facet)
-                  continue;
+                const double *test = facet_functions(q, 0);
+                add_point<Traits::facet_input, Traits::facet_output, n>(
+                  facet_derivatives(q, 0), test, test, c, c2, i, j, sum);
                 // At a periodic boundary the neighbour may be the polytope
                 // itself.
-                const bool both = piece.other == piece.own;
-                for (unsigned int l = 0; l < piece.n_points; ++l)
-                  {
-                    const unsigned int q =
-                      piece.begin + l - batch.n_volume_points;
-                    const double *test = facet_functions(q, piece.side);
-                    add_point<Traits::facet_input, Traits::facet_output, n>(
-                      facet_derivatives(q, piece.side),
-                      test,
-                      test,
-                      c,
-                      c2,
-                      i,
-                      j,
-                      sum);
-                    if (both)
-                      add_point<Traits::facet_input, Traits::facet_output, n>(
-                        facet_derivatives(q, 1 - piece.side),
-                        test,
-                        facet_functions(q, 1 - piece.side),
-                        c,
-                        c2,
-                        i,
-                        j,
-                        sum);
-                  }
+                if (Base::is_own_neighbor(
+                      this->points[batch.n_volume_points + q]))
+                  add_point<Traits::facet_input, Traits::facet_output, n>(
+                    facet_derivatives(q, 1),
+                    test,
+                    facet_functions(q, 1),
+                    c,
+                    c2,
+                    i,
+                    j,
+                    sum);
               }
           finish_sum<n>(group.n_basis, j, to, sum);
         }
@@ -557,15 +890,10 @@ namespace Tessella
                            sum);
               for (unsigned int q = segment.begin; q < segment.end; ++q)
                 {
-                  const PointwisePiece &piece =
-                    T.plan
-                      .pieces[batch.first_piece +
-                              this->piece_of_point[batch.n_volume_points + q]];
-                  const unsigned int side = piece.side;
                   add_point<Traits::facet_input, Traits::facet_output, n>(
-                    facet_derivatives(q, 1 - side),
-                    facet_functions(q, side),
-                    facet_functions(q, 1 - side),
+                    facet_derivatives(q, 1),
+                    facet_functions(q, 0),
+                    facet_functions(q, 1),
                     c,
                     c2,
                     i,
@@ -592,9 +920,7 @@ namespace Tessella
           to                   = T.values + T.value_offset[k] +
                (c * group.n_basis + i) * std::uint64_t(T.row_width[k]) +
                column + c2 * n_columns + j;
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+          TESSELLA_UNROLL_ON_DEVICE
           for (int l = 0; l < n; ++l)
             sum[l] = !first && j + l < n_columns ? to[l] : 0.;
         }
@@ -606,9 +932,7 @@ namespace Tessella
                    double            *to,
                    const double (&sum)[n])
         {
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+          TESSELLA_UNROLL_ON_DEVICE
           for (int l = 0; l < n; ++l)
             if (j + l < n_columns)
               to[l] = sum[l];
@@ -617,5 +941,7 @@ namespace Tessella
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella
+
+#undef TESSELLA_MATRIX_UNITS
 
 #endif

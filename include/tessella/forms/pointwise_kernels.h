@@ -19,7 +19,8 @@ namespace Tessella
       /// thread block.
       template <int dim, typename F, bool tangent>
       __global__ void
-      __launch_bounds__(pointwise_threads(PointwiseKernel::residual))
+      __launch_bounds__(pointwise_threads(PointwiseKernel::residual),
+                        tangent ? 3 : 4)
         pointwise_residual(const PointwiseTask<dim> task, const F f)
       {
         extern __shared__ double2          memory[];
@@ -51,7 +52,7 @@ namespace Tessella
       /// Jacobian or its diagonal blocks: one block row per thread block.
       template <int dim, typename F>
       __global__ void
-      __launch_bounds__(pointwise_threads(PointwiseKernel::jacobian))
+      __launch_bounds__(pointwise_threads(PointwiseKernel::jacobian), 2)
         pointwise_jacobian(const PointwiseTask<dim> task, const F f)
       {
         extern __shared__ double2 memory[];
@@ -137,7 +138,7 @@ namespace Tessella
       if (error == cudaSuccess)
         {
           function<<<n_groups,
-                     internal::Device::pointwise_threads(kernel),
+                     task.layout.n_threads,
                      bytes,
                      static_cast<cudaStream_t>(stream)>>>(task, f);
           error = cudaGetLastError();

@@ -348,21 +348,19 @@ namespace Tessella
                                                              phi,
                                                              d_phi);
                       const double *r = memory + L.result + q * L.result_stride;
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
+                      TESSELLA_UNROLL_ON_DEVICE
                       for (int c = 0; c < m; ++c)
                         {
                           if (values)
                             sum[c] = fma(phi, r[c * n_rows], sum[c]);
                           if (gradients)
-#ifdef __CUDA_ARCH__
-#  pragma unroll
-#endif
-                            for (int d = 0; d < dim; ++d)
-                              sum[c] = fma(d_phi[d],
-                                           r[c * n_rows + n_rows - dim + d],
-                                           sum[c]);
+                            {
+                              TESSELLA_UNROLL_ON_DEVICE
+                              for (int d = 0; d < dim; ++d)
+                                sum[c] = fma(d_phi[d],
+                                             r[c * n_rows + n_rows - dim + d],
+                                             sum[c]);
+                            }
                         }
                     }
                   for (int c = 0; c < m; ++c)

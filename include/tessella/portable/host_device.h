@@ -10,4 +10,11 @@
 #  define TESSELLA_HOST_DEVICE
 #endif
 
+/// Before a loop: unrolls it completely in device code.
+#ifdef __CUDA_ARCH__
+#  define TESSELLA_UNROLL_ON_DEVICE _Pragma("unroll")
+#else
+#  define TESSELLA_UNROLL_ON_DEVICE
+#endif
+
 #endif

@@ -69,7 +69,9 @@ namespace Tessella
     /**
      * Values P_n(xi) sqrt(2n+1), n = 0 .. degree, by the three-term recurrence.
      * On [-1,1] with weight 1/2 these polynomials are orthonormal. Number may
-     * be a SIMD vector type.
+     * be a SIMD vector type. @p degree is at most max_degree. On a device the
+     * loop over degrees is unrolled, since tables with a variable index would
+     * be copied to the local memory of each thread.
      */
     template <typename Number>
     TESSELLA_HOST_DEVICE inline void
@@ -174,8 +176,11 @@ namespace Tessella
       if (degree == 0)
         return;
       values[1] = current * internal::scale(1);
-      for (unsigned int n = 1; n < degree; ++n)
+      TESSELLA_UNROLL_ON_DEVICE
+      for (unsigned int n = 1; n < max_degree; ++n)
         {
+          if (n >= degree)
+            break;
           const Number next = (xi * current) * internal::forward(n) -
                               previous * internal::backward(n);
           previous      = current;
@@ -200,8 +205,11 @@ namespace Tessella
         return;
       values[1]      = current * internal::scale(1);
       derivatives[1] = d_current * internal::scale(1);
-      for (unsigned int n = 1; n < degree; ++n)
+      TESSELLA_UNROLL_ON_DEVICE
+      for (unsigned int n = 1; n < max_degree; ++n)
         {
+          if (n >= degree)
+            break;
           const Number next = (xi * current) * internal::forward(n) -
                               previous * internal::backward(n);
           const Number d_next = d_previous + current * (2. * n + 1.);
