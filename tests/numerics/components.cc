@@ -13,6 +13,7 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/compatibility.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/numerics/error_estimator.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <functional>
@@ -216,8 +217,7 @@ errors(const std::string &kind)
                     s += one[k] * one[k];
                 }
         }
-      check(name + "norm " + std::to_string(index) + " of a component",
-            same);
+      check(name + "norm " + std::to_string(index) + " of a component", same);
       // The Lp norm of several components has powers of their Euclidean length.
       if (norm == Norm::Lp_norm)
         continue;
@@ -284,6 +284,68 @@ errors(const std::string &kind)
               two.H1_seminorm,
               std::sqrt(H1[1]),
               1e-13 * all.dG);
+}
+
+/// Indicators of a system are the roots of the sums of the squares of those of
+/// its components.
+template <int dim>
+void
+indicators(const std::string &kind)
+{
+  const unsigned int m    = 3;
+  const std::string  name = std::to_string(dim) + "-D indicators, " + kind;
+  Triangulation<dim> triangulation;
+  make_mesh(kind, triangulation);
+  Handlers<dim>                  h(triangulation, m);
+  std::vector<const Form<dim> *> forms;
+  std::vector<std::shared_ptr<AdvectionDiffusionReaction<dim>>> owners;
+  std::vector<std::vector<double>>                              sigma;
+  for (unsigned int c = 0; c < m; ++c)
+    {
+      owners.push_back(make_form<dim>(c));
+      forms.push_back(owners.back().get());
+      sigma.push_back(penalty(h.scalar, *forms[c]));
+    }
+  for (const bool residuals : {true, false})
+    for (const bool common : {true, false})
+      {
+        Vector<double> system, scalar, squares(h.system.n_polytopes());
+        if (common && residuals)
+          ErrorEstimator::residual(h.system, *forms[1], sigma[1], h.u, system);
+        else if (common)
+          ErrorEstimator::jumps(h.system, *forms[1], sigma[1], h.u, system);
+        else if (residuals)
+          ErrorEstimator::residual(h.system, forms, sigma, h.u, system);
+        else
+          ErrorEstimator::jumps(h.system, forms, sigma, h.u, system);
+        for (unsigned int c = 0; c < m; ++c)
+          {
+            const unsigned int f = common ? 1 : c;
+            if (residuals)
+              ErrorEstimator::residual(
+                h.scalar, *forms[f], sigma[f], h.component(c), scalar);
+            else
+              ErrorEstimator::jumps(
+                h.scalar, *forms[f], sigma[f], h.component(c), scalar);
+            for (unsigned int k = 0; k < squares.size(); ++k)
+              squares[k] += scalar[k] * scalar[k];
+          }
+        double largest = 0., difference = 0., sum = 0.;
+        for (unsigned int k = 0; k < squares.size(); ++k)
+          {
+            sum += squares[k];
+            largest = std::max(largest, system[k]);
+            difference =
+              std::max(difference, std::abs(system[k] - std::sqrt(squares[k])));
+          }
+        const std::string of = name + (residuals ? ", residual" : ", jumps") +
+                               (common ? ", one form" : ", own forms");
+        check_below(of, difference / largest, 1e-13);
+        check_close(of + ", global",
+                    ErrorEstimator::global(h.system, system) / std::sqrt(sum),
+                    1.,
+                    1e-13);
+      }
 }
 
 /// The Lp norm of the difference of constants.
@@ -353,6 +415,16 @@ mistakes()
                  }),
                  "for each of the 3 components, or one for all, but it was "
                  "given 2 forms"));
+  check("indicators, number of forms",
+        contains(message_of([&] {
+                   ErrorEstimator::jumps<2>(h.system,
+                                            {form.get(), form.get()},
+                                            {sigma, sigma},
+                                            h.u,
+                                            h.u_c);
+                 }),
+                 "for each of the 3 components, or one for all, but there are "
+                 "2 forms"));
 }
 
 int
@@ -371,6 +443,8 @@ main(int argc, char **argv)
     {
       errors<2>(kind);
       errors<3>(kind);
+      indicators<2>(kind);
+      indicators<3>(kind);
     }
   lp_norm();
   mistakes();

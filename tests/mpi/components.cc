@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+// Functions of several components with different degrees have the same bits for
+// any number of processes: projection, interpolation, errors and indicators.
+
+#include "../numerics/components.h"
+
+#include <deal.II/lac/la_parallel_vector.h>
+
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/numerics/error_estimator.h>
+#include <tessella/numerics/vector_tools.h>
+
+#include "../tests.h"
+#include "cases.h"
+
+namespace TVT = Tessella::VectorTools;
+
+using VectorType = LinearAlgebra::distributed::Vector<double>;
+using Results    = std::vector<std::uint64_t>;
+
+template <int dim>
+Results
+compute(const Triangulation<dim>           &triangulation,
+        const Agglomeration::Strategy<dim> &strategy)
+{
+  const unsigned int        m = 3;
+  AgglomerationHandler<dim> handler(triangulation), scalar(triangulation);
+  handler.agglomerate(strategy);
+  scalar.agglomerate(strategy);
+  distribute_components(handler, m, 1, true);
+  distribute_components(scalar, 1, 1, true);
+  const Field<dim> exact(m);
+  VectorType       u(handler.locally_owned_dofs(), handler.get_communicator());
+  Results          results;
+  TVT::interpolate(handler, exact, u);
+  results.push_back(digest_of_vector(handler, u));
+  TVT::project(handler, exact, u);
+  results.push_back(digest_of_vector(handler, u));
+
+  Digest        digest;
+  Vector<float> difference;
+  for (const auto norm : {dealii::VectorTools::mean,
+                          dealii::VectorTools::L1_norm,
+                          dealii::VectorTools::L2_norm,
+                          dealii::VectorTools::Lp_norm,
+                          dealii::VectorTools::Linfty_norm,
+                          dealii::VectorTools::H1_norm})
+    for (unsigned int c = 0; c <= m; ++c)
+      {
+        ComponentMask mask;
+        if (c < m)
+          {
+            mask = ComponentMask(m, false);
+            mask.set(c, true);
+          }
+        TVT::integrate_difference(
+          handler, u, exact, difference, norm, 4, 3., mask);
+        digest.add(TVT::compute_global_error(handler, difference, norm, 3.));
+      }
+  results.push_back(digest.state);
+
+  AdvectionDiffusionReaction<dim> form;
+  Tensor<1, dim>                  b;
+  b[0] = 2.;
+  b[1] = -1.;
+  form.set_diffusion(1.5);
+  form.set_advection(b);
+  form.set_reaction(1.);
+  typename PolytopicAssembler<dim>::AdditionalData data;
+  data.backend = Backend::host;
+  const std::vector<double> sigma =
+    PolytopicAssembler<dim>(scalar, data).penalty(form);
+  digest = Digest();
+  const auto errors =
+    TVT::compute_component_errors<dim>(handler, {&form}, {sigma}, u, exact);
+  for (const auto &e : errors)
+    for (const double norm : {e.L2, e.H1_seminorm, e.dG})
+      digest.add(norm);
+  results.push_back(digest.state);
+
+  Vector<double> eta;
+  ErrorEstimator::residual(handler, form, sigma, u, eta);
+  results.push_back(digest_of_polytopes(
+    handler, [&](const unsigned int k, Digest &of_k) { of_k.add(eta[k]); }));
+  digest = Digest();
+  digest.add(ErrorEstimator::global(handler, eta));
+  results.push_back(digest.state);
+  return results;
+}
+
+template <typename Function>
+void
+compare(const std::string &name, const Function &function)
+{
+  const char *const parts[] = {"interpolation",
+                               "projection",
+                               "norms",
+                               "errors",
+                               "indicators",
+                               "sum of indicators"};
+  const auto        results = for_numbers_of_processes<Results>(function);
+  for (unsigned int i = 0; !results.empty() && i < results[0].size(); ++i)
+    {
+      bool same = true;
+      for (const Results &of_n : results)
+        same = same && of_n[i] == results[0][i];
+      check(name + parts[i], same);
+    }
+}
+
+template <int dim>
+void
+test()
+{
+  const std::string name = std::to_string(dim) + "-D ";
+  compare(name + "hanging nodes, ", [](const MPI_Comm comm) {
+    parallel::distributed::Triangulation<dim> triangulation(comm);
+    make_l_shape(triangulation, 2);
+    return compute<dim>(triangulation, Agglomeration::complete_families<dim>());
+  });
+  compare(name + "periodic, ", [](const MPI_Comm comm) {
+    parallel::distributed::Triangulation<dim> triangulation(comm);
+    make_periodic(triangulation, 1, 2);
+    return compute<dim>(triangulation, Agglomeration::complete_families<dim>());
+  });
+  compare(name + "simplices, ", [](const MPI_Comm comm) {
+    parallel::fullydistributed::Triangulation<dim> triangulation(comm);
+    const auto strategy = distribute_simplices(triangulation);
+    return compute<dim>(triangulation, strategy);
+  });
+}
+
+int
+main(int argc, char **argv)
+{
+  TestProgram program(argc, argv, 1);
+  test<2>();
+  test<3>();
+}
