@@ -6,9 +6,12 @@
 #include "../numerics/components.h"
 
 #include <deal.II/lac/la_parallel_vector.h>
+#include <deal.II/lac/trilinos_vector.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/discrete_field.h>
+#include <tessella/lac/host_vector.h>
 #include <tessella/numerics/error_estimator.h>
 #include <tessella/numerics/vector_tools.h>
 
@@ -19,6 +22,40 @@ namespace TVT = Tessella::VectorTools;
 
 using VectorType = LinearAlgebra::distributed::Vector<double>;
 using Results    = std::vector<std::uint64_t>;
+
+/// A field has the values of other processes on their polytopes.
+template <int dim, typename Vector>
+bool
+field_has_ghosts(const AgglomerationHandler<dim> &handler, const Vector &u)
+{
+  const auto &mesh = handler.polytopic_mesh();
+  bool        same = true;
+  for (unsigned int c = 0; c < handler.n_components(); ++c)
+    {
+      const DiscreteField<dim> field(handler, u, c);
+      std::vector<double>      values(mesh.n_polytopes());
+      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+        {
+          double        x[dim], gradient[dim];
+          const double *points[dim];
+          double       *gradients[dim];
+          for (int d = 0; d < dim; ++d)
+            {
+              x[d]         = .5 * (mesh.box[2 * dim * k + d] +
+                           mesh.box[2 * dim * k + dim + d]);
+              points[d]    = &x[d];
+              gradients[d] = &gradient[d];
+            }
+          field.evaluate(
+            1, &mesh.subcell_offset[k], points, &values[k], gradients);
+        }
+      std::vector<double> of_owners(values);
+      std::fill(of_owners.begin() + handler.n_polytopes(), of_owners.end(), 0.);
+      handler.exchange_polytope_values(of_owners, 1);
+      same = same && values == of_owners;
+    }
+  return same;
+}
 
 template <int dim>
 Results
@@ -37,6 +74,15 @@ compute(const Triangulation<dim>           &triangulation,
   TVT::interpolate(handler, exact, u);
   results.push_back(digest_of_vector(handler, u));
   TVT::project(handler, exact, u);
+  HostVector<double> host;
+  host.reinit(handler.locally_owned_dofs(), handler.get_communicator());
+  TrilinosWrappers::MPI::Vector trilinos(handler.locally_owned_dofs(),
+                                         handler.get_communicator());
+  std::copy(u.begin(), u.end(), host.begin());
+  std::copy(u.begin(), u.end(), trilinos.begin());
+  AssertThrow(field_has_ghosts(handler, u) && field_has_ghosts(handler, host) &&
+                field_has_ghosts(handler, trilinos),
+              ExcMessage("A discrete field has wrong values of ghosts."));
   results.push_back(digest_of_vector(handler, u));
 
   Digest        digest;

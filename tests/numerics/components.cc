@@ -13,6 +13,9 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/compatibility.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/device_form.h>
+#include <tessella/lac/host_block_matrix.h>
+#include <tessella/lac/host_vector.h>
 #include <tessella/numerics/error_estimator.h>
 #include <tessella/numerics/vector_tools.h>
 
@@ -348,6 +351,84 @@ indicators(const std::string &kind)
       }
 }
 
+/// Advection by a discrete velocity, whose components are fields.
+template <int dim>
+struct Flow
+{
+  static constexpr int n_fields = dim;
+  double
+  diffusion(const PointData<dim> &p) const
+  {
+    return 1. + p.gradient[0][1] * p.gradient[0][1];
+  }
+  PointVector<dim>
+  advection(const PointData<dim> &p) const
+  {
+    PointVector<dim> b;
+    for (int d = 0; d < dim; ++d)
+      b[d] = p.value[d];
+    return b;
+  }
+};
+
+/// A field is a component of a function, whatever its space and vector are.
+template <int dim>
+void
+fields(const std::string &kind)
+{
+  const std::string  name = std::to_string(dim) + "-D fields, " + kind + ", ";
+  Triangulation<dim> triangulation;
+  make_mesh(kind, triangulation);
+  Handlers<dim>             h(triangulation, dim);
+  AgglomerationHandler<dim> space(triangulation);
+  space.agglomerate(Agglomeration::by_id<dim>(scattered(triangulation)));
+  distribute_components(space, 1, 2, true);
+  dealii::LinearAlgebra::distributed::Vector<double> distributed(
+    h.system.locally_owned_dofs(), MPI_COMM_SELF);
+  HostVector<double> host;
+  host.reinit(h.system.locally_owned_dofs(), MPI_COMM_SELF);
+  std::copy(h.u.begin(), h.u.end(), distributed.begin());
+  std::copy(h.u.begin(), h.u.end(), host.begin());
+
+  std::vector<Vector<double>> components(dim, Vector<double>(h.u_c.size()));
+  DeviceForm<dim, Flow<dim>>  of_components, of_function, of_host,
+    of_distributed;
+  for (unsigned int c = 0; c < dim; ++c)
+    {
+      components[c] = h.component(c);
+      of_components.add_field({h.scalar, components[c]});
+      of_function.add_field({h.system, h.u, c});
+      of_host.add_field({h.system, host, c});
+      of_distributed.add_field({h.system, distributed, c});
+    }
+  typename PolytopicAssembler<dim>::AdditionalData data;
+  data.backend = Backend::host;
+  // The space has other degrees than the fields.
+  PolytopicAssembler<dim> assembler(space, data);
+  HostBlockMatrix<double> expected, matrix;
+  assembler.reinit(expected);
+  assembler.reinit(matrix);
+  assembler.assemble_matrix(of_components, expected);
+  for (const auto *form : {&of_function, &of_host, &of_distributed})
+    {
+      assembler.assemble_matrix(*form, matrix);
+      check(name + "matrix",
+            std::equal(expected.values(),
+                       expected.values() +
+                         expected.block_sparsity().n_nonzero_elements(),
+                       matrix.values()));
+    }
+  check(name + "no such component",
+        contains(message_of([&] { DiscreteField<dim>(h.system, h.u, dim); }),
+                 "but its handler has " + std::to_string(dim) +
+                   " components, counted from 0."));
+  check(name + "degrees",
+        DiscreteField<dim>(h.system, h.u, 1)
+            .has_degrees_of(h.scalar.polytopic_dofs()) &&
+          !DiscreteField<dim>(h.system, h.u, 1)
+             .has_degrees_of(space.polytopic_dofs()));
+}
+
 /// The Lp norm of the difference of constants.
 void
 lp_norm()
@@ -445,6 +526,11 @@ main(int argc, char **argv)
       errors<3>(kind);
       indicators<2>(kind);
       indicators<3>(kind);
+    }
+  for (const char *kind : {"hanging", "simplices"})
+    {
+      fields<2>(kind);
+      fields<3>(kind);
     }
   lp_norm();
   mistakes();
