@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Functions of several components with different degrees have the same bits for
-// any number of processes: projection, interpolation, errors and indicators.
+// any number of processes: projection, interpolation, errors, indicators and
+// output.
 
 #include "../numerics/components.h"
 
 #include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/trilinos_vector.h>
+#include <deal.II/numerics/data_postprocessor.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/forms/discrete_field.h>
 #include <tessella/lac/host_vector.h>
+#include <tessella/numerics/data_out.h>
 #include <tessella/numerics/error_estimator.h>
 #include <tessella/numerics/vector_tools.h>
 
@@ -56,6 +59,67 @@ field_has_ghosts(const AgglomerationHandler<dim> &handler, const Vector &u)
     }
   return same;
 }
+
+/// Quantities of a system of three components: products of values and a sum of
+/// derivatives.
+template <int dim>
+class Quantities : public DataPostprocessor<dim>
+{
+public:
+  std::vector<std::string>
+  get_names() const override
+  {
+    return {"product", "derivative"};
+  }
+  std::vector<DataComponentInterpretation::DataComponentInterpretation>
+  get_data_component_interpretation() const override
+  {
+    return {2, DataComponentInterpretation::component_is_scalar};
+  }
+  UpdateFlags
+  get_needed_update_flags() const override
+  {
+    return update_values | update_gradients;
+  }
+  void
+  evaluate_vector_field(const DataPostprocessorInputs::Vector<dim> &input,
+                        std::vector<Vector<double>> &result) const override
+  {
+    for (unsigned int q = 0; q < result.size(); ++q)
+      {
+        const auto &u = input.solution_values[q];
+        result[q][0]  = u[0] * u[1] * u[2] * u[3];
+        result[q][1] =
+          input.solution_gradients[q][0][1] + input.solution_gradients[q][3][0];
+      }
+  }
+};
+
+/// Access to the patches.
+template <int dim>
+struct Output : public PolytopicDataOut<dim>
+{
+  using PolytopicDataOut<dim>::PolytopicDataOut;
+
+  /// Digest of vertices, fields and derived quantities on all processes.
+  std::uint64_t
+  digest(const unsigned int n_rows, const MPI_Comm comm) const
+  {
+    std::uint64_t sum = 0;
+    for (const auto &patch : this->get_patches())
+      {
+        Digest digest;
+        for (const auto &vertex : patch.vertices)
+          for (int d = 0; d < dim; ++d)
+            digest.add(vertex[d]);
+        for (unsigned int r = 0; r < n_rows; ++r)
+          for (unsigned int q = 0; q < patch.data.n_cols(); ++q)
+            digest.add(double(patch.data(r, q)));
+        sum += digest.state;
+      }
+    return Utilities::MPI::sum(sum, comm);
+  }
+};
 
 template <int dim>
 Results
@@ -133,6 +197,19 @@ compute(const Triangulation<dim>           &triangulation,
   digest = Digest();
   digest.add(ErrorEstimator::global(handler, eta));
   results.push_back(digest.state);
+
+  VectorType w(scalar.locally_owned_dofs(), scalar.get_communicator());
+  TVT::project(scalar, Field<dim>(1), w);
+  const Quantities<dim> quantities;
+  Output<dim>           output(handler);
+  output.add_data_vector(u, "u");
+  output.add_data_vector(scalar, w, {"w"});
+  output.add_data_vector(
+    std::vector<const AgglomerationHandler<dim> *>{&handler, &scalar},
+    std::vector<const VectorType *>{&u, &w},
+    quantities);
+  output.build_patches();
+  results.push_back(output.digest(m + 3, handler.get_communicator()));
   return results;
 }
 
@@ -145,7 +222,8 @@ compare(const std::string &name, const Function &function)
                                "norms",
                                "errors",
                                "indicators",
-                               "sum of indicators"};
+                               "sum of indicators",
+                               "output"};
   const auto        results = for_numbers_of_processes<Results>(function);
   for (unsigned int i = 0; !results.empty() && i < results[0].size(); ++i)
     {
