@@ -16,8 +16,11 @@
 #include <tessella/lac/host_vector.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/error_estimator.h>
+#include <tessella/numerics/solution_transfer.h>
 #include <tessella/numerics/vector_tools.h>
+#include <tessella/operators/polytopewise_operator.h>
 
+#include "../numerics/polynomial.h"
 #include "../tests.h"
 #include "cases.h"
 
@@ -256,10 +259,129 @@ test()
   });
 }
 
+/// Velocity and pressure keep their integrals, and polynomials, while the mesh
+/// is refined and coarsened.
+template <int dim>
+Results
+transfer(Triangulation<dim> &triangulation, const MPI_Comm comm)
+{
+  const unsigned int m[] = {3, 1};
+  using Handler          = AgglomerationHandler<dim>;
+  using Transfer         = PolytopicSolutionTransfer<dim>;
+  std::unique_ptr<Handler> handlers[2];
+  // A polynomial and another function of each handler.
+  VectorType u[2][2];
+  const auto distribute = [&]() {
+    for (unsigned int i = 0; i < 2; ++i)
+      {
+        handlers[i] = std::make_unique<Handler>(triangulation);
+        handlers[i]->agglomerate(Agglomeration::complete_families<dim>());
+        distribute_components(*handlers[i], m[i], 2 - i, true);
+        for (auto &v : u[i])
+          v.reinit(handlers[i]->locally_owned_dofs(), comm);
+      }
+  };
+  const auto integrals = [&]() {
+    std::vector<double> result;
+    for (unsigned int i = 0; i < 2; ++i)
+      for (const double value :
+           PolytopewiseOperator<dim>(*handlers[i]).integrals(u[i][1]))
+        result.push_back(value);
+    return result;
+  };
+  distribute();
+  for (unsigned int i = 0; i < 2; ++i)
+    {
+      TVT::project(*handlers[i], ::Polynomial<dim>(2 - i, m[i]), u[i][0]);
+      TVT::project(*handlers[i], Field<dim>(m[i]), u[i][1]);
+    }
+  const std::vector<double> before = integrals();
+
+  for (const auto &cell : triangulation.active_cell_iterators())
+    if (cell->is_locally_owned())
+      {
+        if (cell->center()[0] < 0.3)
+          cell->set_refine_flag();
+        else if (cell->center()[0] > 0.5)
+          cell->set_coarsen_flag();
+      }
+  const unsigned int n_cells = triangulation.n_global_active_cells();
+  triangulation.prepare_coarsening_and_refinement();
+  Transfer transfers[2] = {Transfer(triangulation), Transfer(triangulation)};
+  for (unsigned int i = 0; i < 2; ++i)
+    transfers[i].prepare_for_coarsening_and_refinement(
+      *handlers[i], std::vector<const VectorType *>{&u[i][0], &u[i][1]});
+  triangulation.execute_coarsening_and_refinement();
+  distribute();
+  for (unsigned int i = 0; i < 2; ++i)
+    transfers[i].project(*handlers[i],
+                         std::vector<VectorType *>{&u[i][0], &u[i][1]});
+
+  const std::vector<double> after = integrals();
+  double                    error = 0., change = 0.;
+  for (unsigned int i = 0; i < after.size(); ++i)
+    change = std::max(change, std::abs(after[i] - before[i]));
+  Results results;
+  Digest  digest;
+  for (unsigned int i = 0; i < 2; ++i)
+    {
+      Vector<float> difference;
+      TVT::integrate_difference(*handlers[i],
+                                u[i][0],
+                                ::Polynomial<dim>(2 - i, m[i]),
+                                difference,
+                                dealii::VectorTools::Linfty_norm);
+      error =
+        std::max(error,
+                 TVT::compute_global_error(*handlers[i],
+                                           difference,
+                                           dealii::VectorTools::Linfty_norm));
+      for (const auto &v : u[i])
+        digest.add(digest_of_vector(*handlers[i], v));
+    }
+  results.push_back(digest.state);
+  results.push_back(n_cells != triangulation.n_global_active_cells());
+  results.push_back(error < 1e-11);
+  results.push_back(after.size() == 4 && change < 1e-13);
+  return results;
+}
+
+template <int dim>
+void
+check_transfer()
+{
+  const std::string name = std::to_string(dim) + "-D transfer, ";
+  auto results = for_numbers_of_processes<Results>([](const MPI_Comm comm) {
+    parallel::distributed::Triangulation<dim> triangulation(comm);
+    GridGenerator::hyper_cube(triangulation);
+    triangulation.refine_global(dim == 2 ? 4 : 2);
+    return transfer<dim>(triangulation, comm);
+  });
+  if (results.empty())
+    return;
+  Triangulation<dim> serial;
+  GridGenerator::hyper_cube(serial);
+  serial.refine_global(dim == 2 ? 4 : 2);
+  results.push_back(transfer<dim>(serial, MPI_COMM_SELF));
+  const char *const parts[] = {"same bits",
+                               "mesh changes",
+                               "polynomials",
+                               "integrals"};
+  for (unsigned int i = 0; i < 4; ++i)
+    {
+      bool good = true;
+      for (const Results &of_n : results)
+        good = good && of_n[i] == (i == 0 ? results[0][0] : 1);
+      check(name + parts[i], good);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
   TestProgram program(argc, argv, 1);
   test<2>();
   test<3>();
+  check_transfer<2>();
+  check_transfer<3>();
 }
