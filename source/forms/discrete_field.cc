@@ -3,6 +3,7 @@
 #include <deal.II/base/exceptions.h>
 
 #include <tessella/base/config.h>
+#include <tessella/base/on_all_processes.h>
 #include <tessella/forms/discrete_field.h>
 #include <tessella/forms/field_evaluation.h>
 #include <tessella/grid/agglomeration_handler.h>
@@ -17,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "../lac/vector_access.h"
 
@@ -67,14 +69,12 @@ namespace Tessella
       copied = false;
       if (has_ghosts())
         {
-          AssertThrow(is_distributed ||
-                        handler->n_locally_owned_dofs() == handler->n_dofs(),
+          AssertThrow(is_distributed,
                       ExcMessage("A discrete field on a mesh that is "
                                  "distributed over processes needs a "
                                  "distributed vector, such as "
                                  "LinearAlgebra::distributed::Vector."));
-          if (is_distributed)
-            copy_with_ghosts();
+          copy_with_ghosts();
         }
     }
 
@@ -82,24 +82,29 @@ namespace Tessella
     bool
     has_ghosts() const
     {
-      return handler->polytopic_mesh().n_owned != invalid_index;
+      return internal::n_processes(handler->get_communicator()) > 1;
     }
 
     /// One exchange fetches the values of other processes on ghosts.
     void
     copy_with_ghosts()
     {
-      const std::size_t n = handler->n_locally_owned_dofs();
-      if (device_vector != nullptr)
-        {
-          check_device_vector();
-          device_vector->copy_to(copy);
-        }
-      else
-        {
-          const double *const u = host_vector(n);
-          copy.assign(u, u + n);
-        }
+      on_all_processes(handler->get_communicator(), [&]() {
+        const std::size_t n = handler->n_locally_owned_dofs();
+        AssertThrow(!handler->polytopic_dofs().dof_offset.empty(),
+                    ExcMessage("A discrete field needs a handler with degrees "
+                               "of freedom: call distribute_dofs() first."));
+        if (device_vector != nullptr)
+          {
+            check_device_vector();
+            device_vector->copy_to(copy);
+          }
+        else
+          {
+            const double *const u = host_vector(n);
+            copy.assign(u, u + n);
+          }
+      });
       copy.resize(handler->polytopic_dofs().dof_offset.back());
       handler->exchange_dof_values(copy);
       copied = true;
