@@ -31,7 +31,7 @@ using Norm    = dealii::VectorTools::NormType;
 namespace TVT = Tessella::VectorTools;
 using namespace Tessella;
 
-/// Mesh of one kind of cells in the unit cube.
+/// Mesh of one kind of cells in the unit cube, or of all kinds.
 template <int dim>
 void
 make_mesh(const std::string &kind, Triangulation<dim> &triangulation)
@@ -39,15 +39,30 @@ make_mesh(const std::string &kind, Triangulation<dim> &triangulation)
   using namespace dealii;
   if (kind == "simplices")
     GridGenerator::subdivided_hyper_cube_with_simplices(triangulation, 3);
-  else if (kind == "wedges" || kind == "pyramids")
+  else if (kind == "mixed")
     {
+      // A cube, a pyramid on top of it, a wedge beside it, a tetrahedron
+      // between.
       if constexpr (dim == 3)
         {
-          if (kind == "wedges")
-            GridGenerator::reference_cell(triangulation, ReferenceCells::Wedge);
-          else
-            GridGenerator::reference_cell(triangulation,
-                                          ReferenceCells::Pyramid);
+          const std::vector<Point<3>> vertices = {{0, 0, 0},
+                                                  {1, 0, 0},
+                                                  {0, 1, 0},
+                                                  {1, 1, 0},
+                                                  {0, 0, 1},
+                                                  {1, 0, 1},
+                                                  {0, 1, 1},
+                                                  {1, 1, 1},
+                                                  {.5, .5, 1.5},
+                                                  {2, 0, 0},
+                                                  {2, 1, 0},
+                                                  {1.5, .5, 1.5}};
+          std::vector<CellData<3>>    cells(4);
+          cells[0].vertices = {0, 1, 2, 3, 4, 5, 6, 7};
+          cells[1].vertices = {4, 5, 6, 7, 8};
+          cells[2].vertices = {3, 10, 7, 1, 9, 5};
+          cells[3].vertices = {5, 7, 8, 11};
+          triangulation.create_triangulation(vertices, cells, SubCellData());
         }
     }
   else
@@ -518,8 +533,9 @@ main(int argc, char **argv)
       reproduction<2>(kind);
       reproduction<3>(kind);
     }
-  reproduction<3>("wedges");
-  reproduction<3>("pyramids");
+  reproduction<3>("mixed");
+  errors<3>("mixed");
+  indicators<3>("mixed");
   for (const char *kind : {"hanging", "simplices"})
     {
       errors<2>(kind);
