@@ -18,6 +18,7 @@
 #include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "../lac/vector_access.h"
+#include "polynomial_derivatives.h"
 #include "polytope_evaluation.h"
 #include "polytope_outlines.h"
 #include "same_polytopes.h"
@@ -152,10 +153,11 @@ namespace Tessella
                              " vectors."));
     AssertThrow((postprocessor.get_needed_update_flags() &
                  ~(dealii::update_values | dealii::update_gradients |
+                   dealii::update_hessians |
                    dealii::update_quadrature_points)) == 0,
-                ExcUserInput("A postprocessor may need values, gradients and "
-                             "points; its update flags ask for more, such as "
-                             "hessians or normal vectors."));
+                ExcUserInput("A postprocessor may need values, gradients, "
+                             "hessians and points; its update flags ask for "
+                             "more, such as normal vectors."));
     DofData data;
     for (unsigned int f = 0; f < handlers.size(); ++f)
       data.functions.push_back(make_function(*handlers[f], *vectors[f]));
@@ -457,50 +459,71 @@ namespace Tessella
 
   namespace
   {
-    /// Input of a postprocessor at the nodes of a sub-cell: values and
-    /// gradients of all components of several functions.
+    /// Derivatives of the polynomials of several handlers, for one thread.
+    template <int dim>
+    using DerivativesOfHandlers =
+      std::map<const AgglomerationHandler<dim> *, PolynomialDerivatives<dim>>;
+
+    /// Input of a postprocessor at the nodes of a sub-cell: values and, if they
+    /// are needed, derivatives of all components of several functions.
     template <int dim>
     class PostprocessorInput
     {
     public:
-      PostprocessorInput(const unsigned int n_components,
-                         const bool         gradients,
+      PostprocessorInput(const unsigned int        n_components,
+                         const dealii::UpdateFlags flags,
                          const std::array<std::vector<double>, dim> &x)
         : n_nodes(x[0].size())
         , n_components(n_components)
         , x(x)
         , values(n_nodes * n_components)
+        , unused(n_nodes)
       {
-        if (gradients)
+        if (flags & dealii::update_gradients)
           for (auto &g : gradient)
             g.resize(n_nodes * n_components);
+        if (flags & dealii::update_hessians)
+          for (auto &row : hessian)
+            for (auto &h : row)
+              h.resize(n_nodes * n_components);
       }
 
-      /// Evaluates one function, with coefficients @p u on polytope @p k, whose
-      /// first component is component @p first.
+      /// Evaluates the function of one handler, with coefficients @p u on
+      /// polytope @p k, whose first component is component @p first.
       void
-      evaluate(const PolytopeEvaluator<dim> &evaluator,
-               const unsigned int            k,
-               const double                 *u,
-               const unsigned int            n_basis,
-               const unsigned int            n,
-               const unsigned int            first)
+      evaluate(const AgglomerationHandler<dim> &handler,
+               const PolytopeEvaluator<dim>    &evaluator,
+               PolynomialDerivatives<dim>      &derivatives,
+               const unsigned int               k,
+               const double                    *u,
+               const unsigned int               first)
       {
         std::array<const double *, dim> points;
         for (int d = 0; d < dim; ++d)
           points[d] = x[d].data();
-        for (unsigned int c = 0; c < n; ++c)
+        const PolytopicDoFs &dofs = handler.polytopic_dofs();
+        for (unsigned int c = 0; c < handler.n_components(); ++c)
           {
-            const std::size_t         begin = (first + c) * n_nodes;
+            const std::size_t   begin = (first + c) * n_nodes;
+            const double *const u_c   = u + std::size_t(c) * dofs.n_basis[k];
             std::array<double *, dim> g;
             for (int d = 0; d < dim; ++d)
-              g[d] = gradient[d].data() + (gradient[d].empty() ? 0 : begin);
+              g[d] = entries(gradient[d], begin);
             evaluator.evaluate(k,
-                               u + std::size_t(c) * n_basis,
+                               u_c,
                                n_nodes,
                                points,
                                values.data() + begin,
                                gradient[0].empty() ? nullptr : &g);
+            for (int i = 0; i < dim && !hessian[0][0].empty(); ++i)
+              {
+                derivatives.compute(
+                  handler.polytopic_mesh(), dofs, k, u_c, i, derivative);
+                for (int j = 0; j < dim; ++j)
+                  g[j] = entries(hessian[i][j], begin);
+                evaluator.evaluate(
+                  k, derivative.data(), n_nodes, points, unused.data(), &g);
+              }
           }
       }
 
@@ -509,14 +532,20 @@ namespace Tessella
       call(const dealii::DataPostprocessor<dim> &postprocessor,
            std::vector<dealii::Vector<double>>  &result) const
       {
+        const bool gradients = !gradient[0].empty(),
+                   hessians  = !hessian[0][0].empty();
         if (n_components == 1)
           {
             dealii::DataPostprocessorInputs::Scalar<dim> input;
             set_points(input.evaluation_points);
             input.solution_values = values;
-            if (!gradient[0].empty())
-              for (std::size_t q = 0; q < n_nodes; ++q)
-                input.solution_gradients.push_back(gradient_at(q));
+            for (std::size_t q = 0; q < n_nodes; ++q)
+              {
+                if (gradients)
+                  input.solution_gradients.push_back(gradient_at(q));
+                if (hessians)
+                  input.solution_hessians.push_back(hessian_at(q));
+              }
             postprocessor.evaluate_scalar_field(input, result);
             return;
           }
@@ -525,21 +554,33 @@ namespace Tessella
         for (std::size_t q = 0; q < n_nodes; ++q)
           {
             dealii::Vector<double>              value(n_components);
-            std::vector<dealii::Tensor<1, dim>> gradients;
+            std::vector<dealii::Tensor<1, dim>> of_gradient;
+            std::vector<dealii::Tensor<2, dim>> of_hessian;
             for (unsigned int c = 0; c < n_components; ++c)
               {
-                value[c] = values[c * n_nodes + q];
-                if (!gradient[0].empty())
-                  gradients.push_back(gradient_at(c * n_nodes + q));
+                const std::size_t i = c * n_nodes + q;
+                value[c]            = values[i];
+                if (gradients)
+                  of_gradient.push_back(gradient_at(i));
+                if (hessians)
+                  of_hessian.push_back(hessian_at(i));
               }
             input.solution_values.push_back(value);
-            if (!gradient[0].empty())
-              input.solution_gradients.push_back(gradients);
+            if (gradients)
+              input.solution_gradients.push_back(of_gradient);
+            if (hessians)
+              input.solution_hessians.push_back(of_hessian);
           }
         postprocessor.evaluate_vector_field(input, result);
       }
 
     private:
+      static double *
+      entries(std::vector<double> &array, const std::size_t begin)
+      {
+        return array.empty() ? nullptr : array.data() + begin;
+      }
+
       void
       set_points(std::vector<dealii::Point<dim>> &points) const
       {
@@ -558,12 +599,23 @@ namespace Tessella
         return g;
       }
 
+      dealii::Tensor<2, dim>
+      hessian_at(const std::size_t i) const
+      {
+        dealii::Tensor<2, dim> h;
+        for (int d = 0; d < dim; ++d)
+          for (int e = 0; e < dim; ++e)
+            h[d][e] = hessian[d][e][i];
+        return h;
+      }
+
       const std::size_t                           n_nodes;
       const unsigned int                          n_components;
       const std::array<std::vector<double>, dim> &x;
-      std::vector<double>                         values;
-      /// Empty unless gradients are needed.
-      std::array<std::vector<double>, dim> gradient;
+      std::vector<double>                         values, unused, derivative;
+      /// Empty unless they are needed.
+      std::array<std::vector<double>, dim>                  gradient;
+      std::array<std::array<std::vector<double>, dim>, dim> hessian;
     };
   } // namespace
 
@@ -613,13 +665,19 @@ namespace Tessella
         [&](const unsigned int begin, const unsigned int end) {
           std::array<std::vector<double>, dim> x;
           std::vector<double>                  values;
+          DerivativesOfHandlers<dim>           derivatives;
+          for (const auto &evaluator : evaluators)
+            derivatives.emplace(evaluator.first,
+                                PolynomialDerivatives<dim>(
+                                  evaluator.first->polynomial_space() ==
+                                  PolynomialSpaceType::tensor_product));
           for (unsigned int k = begin; k < end; ++k)
             for (unsigned int s = mesh.subcell_offset[k];
                  s < mesh.subcell_offset[k + 1];
                  ++s)
               {
                 nodes.positions(s, x);
-                evaluate(k, s, x, values);
+                evaluate(k, s, x, derivatives, values);
                 store(s, x, values);
               }
         },
@@ -633,6 +691,7 @@ namespace Tessella
     evaluate(const unsigned int                          k,
              const unsigned int                          s,
              const std::array<std::vector<double>, dim> &x,
+             DerivativesOfHandlers<dim>                 &derivatives,
              std::vector<double>                        &values) const
     {
       const std::size_t n_nodes = x[0].size();
@@ -647,7 +706,7 @@ namespace Tessella
           row += data.names.size();
           if (data.postprocessor != nullptr)
             {
-              evaluate_derived(data, k, x, result);
+              evaluate_derived(data, k, x, derivatives, result);
               continue;
             }
           const DofFunction   &function = data.functions[0];
@@ -681,28 +740,26 @@ namespace Tessella
     evaluate_derived(const DofData                              &data,
                      const unsigned int                          k,
                      const std::array<std::vector<double>, dim> &x,
+                     DerivativesOfHandlers<dim>                 &derivatives,
                      double *const                               result) const
     {
       unsigned int n_components = 0;
       for (const DofFunction &function : data.functions)
         n_components += function.handler->n_components();
       PostprocessorInput<dim> input(
-        n_components,
-        (data.postprocessor->get_needed_update_flags() &
-         dealii::update_gradients) != 0,
-        x);
+        n_components, data.postprocessor->get_needed_update_flags(), x);
       unsigned int first = 0;
       for (const DofFunction &function : data.functions)
         {
-          const PolytopicDoFs &space = function.handler->polytopic_dofs();
-          const unsigned int   n     = function.handler->n_components();
-          input.evaluate(evaluators.at(&*function.handler),
+          const AgglomerationHandler<dim> &its = *function.handler;
+          input.evaluate(its,
+                         evaluators.at(&its),
+                         derivatives.at(&its),
                          k,
-                         function.values.data() + space.dof_offset[k],
-                         space.n_basis[k],
-                         n,
+                         function.values.data() +
+                           its.polytopic_dofs().dof_offset[k],
                          first);
-          first += n;
+          first += its.n_components();
         }
       const std::size_t                   n_nodes = x[0].size();
       std::vector<dealii::Vector<double>> quantities(

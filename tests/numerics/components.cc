@@ -114,6 +114,33 @@ reproduction(const std::string &kind)
     }
 }
 
+/// The projection keeps the integral of each component on each polytope.
+template <int dim>
+void
+conservation(const std::string &kind)
+{
+  const unsigned int m = 3;
+  Triangulation<dim> triangulation;
+  make_mesh(kind, triangulation);
+  AgglomerationHandler<dim> handler(triangulation);
+  handler.agglomerate(Agglomeration::by_id<dim>(scattered(triangulation)));
+  distribute_components(handler, m, 1, true);
+  Vector<double> u(handler.n_dofs());
+  TVT::project(handler, Field<dim>(m), u);
+  double largest = 0.;
+  for (unsigned int c = 0; c < m; ++c)
+    {
+      ComponentMask mask(m, false);
+      mask.set(c, true);
+      Vector<float> difference;
+      TVT::integrate_difference(
+        handler, u, Field<dim>(m), difference, Norm::mean, 4, 2., mask);
+      for (const double value : difference)
+        largest = std::max(largest, std::abs(value));
+    }
+  check_below(std::to_string(dim) + "-D conservation, " + kind, largest, 1e-14);
+}
+
 /// A form with all terms, other coefficients for each @p c.
 template <int dim>
 std::shared_ptr<AdvectionDiffusionReaction<dim>>
@@ -532,8 +559,11 @@ main(int argc, char **argv)
     {
       reproduction<2>(kind);
       reproduction<3>(kind);
+      conservation<2>(kind);
+      conservation<3>(kind);
     }
   reproduction<3>("mixed");
+  conservation<3>("mixed");
   errors<3>("mixed");
   indicators<3>("mixed");
   for (const char *kind : {"hanging", "simplices"})

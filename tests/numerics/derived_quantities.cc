@@ -80,6 +80,26 @@ public:
   }
 };
 
+/// Laplacian of the first component and mixed derivative of the last one.
+template <int dim>
+class Curvature : public DataPostprocessorVector<dim>
+{
+public:
+  Curvature()
+    : DataPostprocessorVector<dim>("curvature", update_hessians)
+  {}
+  void
+  evaluate_vector_field(const DataPostprocessorInputs::Vector<dim> &input,
+                        std::vector<Vector<double>> &result) const override
+  {
+    for (unsigned int q = 0; q < result.size(); ++q)
+      {
+        result[q][0] = trace(input.solution_hessians[q][0]);
+        result[q][1] = input.solution_hessians[q][dim - 1][0][1];
+      }
+  }
+};
+
 /// Access to patches and names.
 template <int dim>
 struct Output : public PolytopicDataOut<dim>
@@ -158,18 +178,20 @@ quantities(const bool simplices)
     std::vector<const AgglomerationHandler<dim> *>{&pressure},
     std::vector<const Vector<double> *>{&p},
     slope);
+  const Curvature<dim> curvature;
+  output.add_data_vector(u, curvature);
   output.build_patches(2);
 
   const std::string name =
     std::to_string(dim) + (simplices ? "-D simplices, " : "-D hypercubes, ");
   const auto names = output.get_dataset_names();
   check(name + "names",
-        names.size() == 2 * dim + 7 && names[0] == "velocity" &&
+        names.size() == 3 * dim + 7 && names[0] == "velocity" &&
           names[dim] == "vorticity" && names[dim + 1] == "pressure" &&
           names[dim + 2] == "flux" && names[2 * dim + 2] == "slope");
   const auto ranges = output.get_nonscalar_data_ranges();
   check(name + "vectors",
-        ranges.size() == 2 && std::get<0>(ranges[1]) == dim + 2 &&
+        ranges.size() == 3 && std::get<0>(ranges[1]) == dim + 2 &&
           std::get<1>(ranges[1]) == 2 * dim + 1 &&
           std::get<2>(ranges[1]) == "flux" &&
           std::get<3>(ranges[1]) ==
@@ -198,6 +220,16 @@ quantities(const bool simplices)
   compare("slope", 2 * dim + 2, [&](const Point<dim> &x) {
     return exact_p.gradient(x).norm_square();
   });
+  // The polynomial is (.2 + sum_d a_d x_d)^2 with a_d = .4 + .3 d.
+  double square = 0.;
+  for (int d = 0; d < dim; ++d)
+    square += (.4 + .3 * d) * (.4 + .3 * d);
+  compare("Laplacian", 2 * dim + 3, [&](const Point<dim> &) {
+    return 2. * square;
+  });
+  compare("mixed derivative", 2 * dim + 4, [&](const Point<dim> &) {
+    return dim * 2. * .4 * .7;
+  });
   std::ostringstream vtu;
   output.write_vtu(vtu);
   check(name + "file",
@@ -221,12 +253,12 @@ quantities(const bool simplices)
   other.agglomerate(Agglomeration::none<dim>());
   distribute_components(other, 1, 1, true);
   Vector<double>   w(other.n_dofs());
-  const Slope<dim> curvature(update_hessians);
+  const Slope<dim> normals(update_normal_vectors);
   check(name + "other polytopes",
         contains(message_of([&] { output.add_data_vector(other, w, {"w"}); }),
                  "have different polytopes"));
-  check(name + "hessians",
-        contains(message_of([&] { output.add_data_vector(u, curvature); }),
+  check(name + "normals",
+        contains(message_of([&] { output.add_data_vector(u, normals); }),
                  "its update flags ask for more"));
 }
 

@@ -104,9 +104,9 @@ namespace Tessella
      * evaluate_scalar_field() is called, otherwise evaluate_vector_field(), for
      * all nodes of a cell at once and by several threads concurrently. The
      * inputs have evaluation_points, solution_values and, if they are asked for
-     * by get_needed_update_flags(), solution_gradients; the entries for
-     * hessians, normals and the cell are not set, and flags that ask for them
-     * are an error. The postprocessor must outlive this object.
+     * by get_needed_update_flags(), solution_gradients and solution_hessians;
+     * the cell and normals are not set, and a flag that asks for normals is
+     * an error. The postprocessor must outlive this object.
      */
     template <typename VectorType>
     void
