@@ -39,6 +39,7 @@ namespace Tessella
                                               const PointNumbers<dim>   &points)
         : points(points)
         , mesh(input.mesh)
+        , n_components(input.dofs.n_components)
         , first(input.first)
         , last(input.last)
         , workspace(input.workspace)
@@ -82,13 +83,17 @@ namespace Tessella
         task.mesh   = mesh_data;
         task.sigma  = D.sigma;
         task.wanted = no_error;
+
+        task.n_components = n_components;
         // Forms on slabs have no discrete fields.
         if constexpr (dim < 4)
           {
             const auto &list = evaluation.coefficients->fields();
             for (std::size_t i = 0; i < list.size(); ++i)
               {
-                task.field[i] = list[i].device_values();
+                task.field_component[i]    = list[i].component();
+                task.n_field_components[i] = list[i].n_components();
+                task.field[i]              = list[i].device_values();
                 if (task.field[i] == nullptr)
                   {
                     fields[i].resize(list[i].size());

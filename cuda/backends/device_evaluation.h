@@ -96,7 +96,7 @@ namespace Tessella
 
         const PointNumbers<dim>  &points;
         const PolytopicMesh<dim> &mesh;
-        const unsigned int        first, last;
+        const unsigned int        n_components, first, last;
         Workspace                &workspace;
 
         const Evaluation<dim> *evaluation = nullptr;

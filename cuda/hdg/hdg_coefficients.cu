@@ -267,10 +267,13 @@ namespace Tessella
             record.resize(1);
             task.record = record.data();
           }
-        const auto &list = coefficients.fields();
+        const auto &list  = coefficients.fields();
+        task.n_components = 1;
         for (std::size_t i = 0; i < list.size(); ++i)
           {
-            task.field[i] = list[i].device_values();
+            task.field_component[i]    = list[i].component();
+            task.n_field_components[i] = list[i].n_components();
+            task.field[i]              = list[i].device_values();
             if (task.field[i] == nullptr)
               {
                 fields[i].resize(list[i].size());

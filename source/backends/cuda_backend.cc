@@ -193,6 +193,8 @@ namespace Tessella
     {
       std::shared_ptr<const Coefficients> coefficients =
         form.device_coefficients();
+      if (coefficients != nullptr && !coefficients->fields_fit(context.dofs()))
+        coefficients = nullptr;
       // Compilation may fail on some processes; all processes then use the
       // host.
       if (context.structure.n_processes > 1 &&

@@ -441,6 +441,9 @@ namespace Tessella
           // Coefficients are evaluated by the device or by the host.
           std::string &description = system.report.coefficients;
           coefficients             = problem.form.device_coefficients();
+          if (coefficients != nullptr &&
+              !coefficients->fields_fit(problem.dofs))
+            coefficients = nullptr;
           if (coefficients != nullptr)
             {
               for (const auto &values : coefficients->cell_values())

@@ -15,6 +15,7 @@
 #include "../lac/vector_access.h"
 #include "checkpoint_files.h"
 #include "new_file.h"
+#include "same_polytopes.h"
 
 namespace Tessella
 {
@@ -28,20 +29,25 @@ namespace Tessella
     class CheckpointWriter
     {
     public:
-      /// @p values: for each solution the coefficients of this process.
-      CheckpointWriter(const std::string                 &file_name,
-                       dealii::Triangulation<dim>        &triangulation,
-                       const AgglomerationHandler<dim>   &handler,
-                       const std::vector<const double *> &values,
-                       const std::string                 &user_data)
+      using Handlers = std::vector<const AgglomerationHandler<dim> *>;
+      /// For each handler and each of its functions the coefficients of this
+      /// process.
+      using Values = std::vector<std::vector<const double *>>;
+
+      /// The handlers have the same polytopes.
+      CheckpointWriter(const std::string          &file_name,
+                       dealii::Triangulation<dim> &triangulation,
+                       const Handlers             &handlers,
+                       const Values               &values,
+                       const std::string          &user_data)
         : file_name(file_name)
         , triangulation(triangulation)
         , parallel(
             dynamic_cast<dealii::parallel::DistributedTriangulationBase<dim> *>(
               &triangulation))
-        , handler(handler)
+        , handlers(handlers)
+        , handler(*handlers[0])
         , mesh(handler.polytopic_mesh())
-        , dofs(handler.polytopic_dofs())
         , values(values)
         , comm(handler.get_communicator())
       {
@@ -50,15 +56,19 @@ namespace Tessella
         header.kind        = kind_of(triangulation, comm);
         header.coarse_mesh =
           header.kind == "p4est" ? coarse_mesh_number(triangulation) : 0;
-        header.n_cells      = triangulation.n_global_active_cells();
-        header.n_polytopes  = handler.n_global_polytopes();
-        header.n_dofs       = handler.n_dofs();
-        header.n_components = handler.n_components();
-        header.n_vectors    = static_cast<unsigned int>(values.size());
-        header.space =
-          handler.polynomial_space() == PolynomialSpaceType::tensor_product
-            ? "tensor-product"
-            : "total-degree";
+        header.n_cells     = triangulation.n_global_active_cells();
+        header.n_polytopes = handler.n_global_polytopes();
+        for (unsigned int i = 0; i < handlers.size(); ++i)
+          {
+            const bool tensor_product = handlers[i]->polynomial_space() ==
+                                        PolynomialSpaceType::tensor_product;
+            CheckpointSpace space;
+            space.n_dofs       = handlers[i]->n_dofs();
+            space.n_components = handlers[i]->n_components();
+            space.n_vectors    = static_cast<unsigned int>(values[i].size());
+            space.space = tensor_product ? "tensor-product" : "total-degree";
+            header.spaces.push_back(space);
+          }
         header.user_data = user_data;
       }
 
@@ -121,7 +131,9 @@ namespace Tessella
         result.first =
           subcell[cell->active_cell_index()] == mesh.subcell_offset[k];
         if (result.first)
-          result.polynomial = cell_polynomial(mesh, dofs, k, values);
+          for (unsigned int i = 0; i < handlers.size(); ++i)
+            result.polynomials.push_back(cell_polynomial(
+              mesh, handlers[i]->polytopic_dofs(), k, values[i]));
         return result;
       }
 
@@ -273,11 +285,11 @@ namespace Tessella
       dealii::Triangulation<dim> &triangulation;
       /// The same triangulation; null if it is a serial one.
       dealii::parallel::DistributedTriangulationBase<dim> *const parallel;
-      const AgglomerationHandler<dim>                           &handler;
-      const PolytopicMesh<dim>                                  &mesh;
-      const PolytopicDoFs                                       &dofs;
-      const std::vector<const double *>                          values;
-      const MPI_Comm                                             comm;
+      const Handlers                                             handlers;
+      const AgglomerationHandler<dim> &handler; ///< the first one
+      const PolytopicMesh<dim>        &mesh;
+      const Values                     values;
+      const MPI_Comm                   comm;
       /// Headers of this checkpoint and of the earlier one.
       CheckpointHeader header, old;
       /// Beginning of the names of all files but the header.
@@ -298,17 +310,50 @@ namespace Tessella
                    const std::vector<const VectorType *> &solutions,
                    const std::string                     &user_data)
   {
-    std::vector<const double *> values;
-    on_all_processes(handler.get_communicator(), [&]() {
-      AssertThrow(&handler.get_triangulation() == &triangulation &&
-                    handler.n_dofs() > 0,
-                  ExcUserInput("A checkpoint needs the triangulation of a "
-                               "handler with degrees of freedom."));
-      for (const VectorType *solution : solutions)
-        values.push_back(
-          vector_data(*solution, handler.n_locally_owned_dofs()));
+    write_checkpoint(file_name,
+                     triangulation,
+                     std::vector<const AgglomerationHandler<dim> *>(1,
+                                                                    &handler),
+                     std::vector<std::vector<const VectorType *>>(1, solutions),
+                     user_data);
+  }
+
+
+
+  template <int dim, typename VectorType>
+  void
+  write_checkpoint(
+    const std::string                                    &file_name,
+    dealii::Triangulation<dim>                           &triangulation,
+    const std::vector<const AgglomerationHandler<dim> *> &handlers,
+    const std::vector<std::vector<const VectorType *>>   &solutions,
+    const std::string                                    &user_data)
+  {
+    // All processes have the same numbers of handlers and functions.
+    AssertThrow(!handlers.empty() && handlers.size() == solutions.size(),
+                ExcUserInput("A checkpoint needs one list of functions for "
+                             "each of its handlers, but there are " +
+                             std::to_string(handlers.size()) +
+                             " handlers and " +
+                             std::to_string(solutions.size()) + " lists."));
+    std::vector<std::vector<const double *>> values(handlers.size());
+    on_all_processes(handlers[0]->get_communicator(), [&]() {
+      for (unsigned int i = 0; i < handlers.size(); ++i)
+        {
+          AssertThrow(&handlers[i]->get_triangulation() == &triangulation &&
+                        handlers[i]->n_dofs() > 0,
+                      ExcUserInput("A checkpoint needs the triangulation of a "
+                                   "handler with degrees of freedom."));
+          AssertThrow(have_same_polytopes(*handlers[0], *handlers[i]),
+                      ExcUserInput("The handlers of one checkpoint have "
+                                   "different polytopes: agglomerate them "
+                                   "alike."));
+          for (const VectorType *solution : solutions[i])
+            values[i].push_back(
+              vector_data(*solution, handlers[i]->n_locally_owned_dofs()));
+        }
     });
-    CheckpointWriter<dim>(file_name, triangulation, handler, values, user_data)
+    CheckpointWriter<dim>(file_name, triangulation, handlers, values, user_data)
       .write();
   }
 
@@ -319,7 +364,13 @@ namespace Tessella
                                  dealii::Triangulation<dim> &,            \
                                  const AgglomerationHandler<dim> &,       \
                                  const std::vector<const VectorType *> &, \
-                                 const std::string &);
+                                 const std::string &);                    \
+  template void write_checkpoint(                                         \
+    const std::string &,                                                  \
+    dealii::Triangulation<dim> &,                                         \
+    const std::vector<const AgglomerationHandler<dim> *> &,               \
+    const std::vector<std::vector<const VectorType *>> &,                 \
+    const std::string &);
 
   TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
   TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)

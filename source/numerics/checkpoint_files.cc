@@ -21,7 +21,7 @@ namespace Tessella
     namespace
     {
       const char *const magic          = "tessella-checkpoint";
-      const unsigned    format_version = 1;
+      const unsigned    format_version = 2;
 
       /// Versions of which a checkpoint is.
       std::string
@@ -125,10 +125,12 @@ namespace Tessella
           << versions() << '\n'
           << "dim " << dim << " mesh " << kind << " processes " << n_processes
           << " coarse-mesh " << coarse_mesh << " cells " << n_cells
-          << " polytopes " << n_polytopes << " unknowns " << n_dofs
-          << " components " << n_components << " space " << space << " vectors "
-          << n_vectors << " number " << stem << " files " << files.size()
-          << '\n';
+          << " polytopes " << n_polytopes << " handlers " << spaces.size()
+          << " number " << stem << " files " << files.size() << '\n';
+      for (const CheckpointSpace &space : spaces)
+        out << "unknowns " << space.n_dofs << " components "
+            << space.n_components << " space " << space.space << " vectors "
+            << space.n_vectors << '\n';
       for (const CheckpointFile &file : files)
         out << '"' << file.ending << "\" " << file.size << ' ' << file.checksum
             << '\n';
@@ -185,13 +187,21 @@ namespace Tessella
                                    const std::size_t text_size)
     {
       std::string word;
-      std::size_t n_files = 0, n_user = 0;
+      std::size_t n_spaces = 0, n_files = 0, n_user = 0;
       in >> word >> dim >> word >> kind >> word >> n_processes >> word >>
         coarse_mesh >> word >> n_cells >> word >> n_polytopes >> word >>
-        n_dofs >> word >> n_components >> word >> space >> word >> n_vectors >>
-        word >> stem >> word >> n_files;
+        n_spaces >> word >> stem >> word >> n_files;
       if (!in)
         return false;
+      for (std::size_t i = 0; i < n_spaces; ++i)
+        {
+          CheckpointSpace space;
+          in >> word >> space.n_dofs >> word >> space.n_components >> word >>
+            space.space >> word >> space.n_vectors;
+          if (!in)
+            return false;
+          spaces.push_back(space);
+        }
       for (std::size_t i = 0; i < n_files; ++i)
         {
           CheckpointFile f;

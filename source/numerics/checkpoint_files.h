@@ -48,17 +48,24 @@ namespace Tessella
       std::uint64_t size = 0, checksum = 0;
     };
 
+    /// Space of one handler of a checkpoint, and the number of its functions.
+    struct CheckpointSpace
+    {
+      std::uint64_t n_dofs       = 0;
+      unsigned int  n_components = 1, n_vectors = 0;
+      std::string   space; ///< kind of polynomials
+    };
+
     /// Content of the text file of a checkpoint.
     struct CheckpointHeader
     {
       unsigned int  dim = 0, n_processes = 0;
       std::string   kind; ///< kind of triangulation
-      std::uint64_t coarse_mesh = 0, n_cells = 0, n_polytopes = 0, n_dofs = 0;
-      unsigned int  n_components = 1, n_vectors = 0;
-      std::string   space;
-      std::string   stem; ///< number in the file names
-      std::vector<CheckpointFile> files;
-      std::string                 user_data;
+      std::uint64_t coarse_mesh = 0, n_cells = 0, n_polytopes = 0;
+      std::vector<CheckpointSpace> spaces;
+      std::string                  stem; ///< number in the file names
+      std::vector<CheckpointFile>  files;
+      std::string                  user_data;
 
       std::string
       write() const;
@@ -85,6 +92,41 @@ namespace Tessella
     std::uint64_t
     coarse_mesh_number(const dealii::Triangulation<dim> &triangulation);
 
+    /// Polynomials of one polytope, one for each handler.
+    template <int dim>
+    using CellPolynomials = std::vector<CellPolynomial<dim>>;
+
+    /// Appends @p polynomials to @p buffer.
+    template <int dim>
+    void
+    pack_polynomials(const CellPolynomials<dim> &polynomials,
+                     std::vector<char>          &buffer)
+    {
+      for (const CellPolynomial<dim> &polynomial : polynomials)
+        polynomial.pack(buffer);
+    }
+
+    /// Reads what pack_polynomials() appended, to the end of the data; returns
+    /// false if they are damaged.
+    template <int dim>
+    bool
+    unpack_polynomials(const char           *data,
+                       std::size_t           size,
+                       CellPolynomials<dim> &polynomials)
+    {
+      polynomials.clear();
+      while (size > 0)
+        {
+          polynomials.emplace_back();
+          const std::size_t n = polynomials.back().unpack(data, size);
+          if (n == 0)
+            return false;
+          data += n;
+          size -= n;
+        }
+      return !polynomials.empty();
+    }
+
     /// Data stored with a cell.
     template <int dim>
     struct CellRecord
@@ -95,7 +137,7 @@ namespace Tessella
       std::uint32_t polytope = 0; ///< global index
       std::uint32_t n_cells  = 0; ///< number of cells of the polytope
       bool first = false;         ///< first cell of the polytope, with its data
-      CellPolynomial<dim> polynomial;
+      CellPolynomials<dim> polynomials;
 
       std::vector<char>
       pack() const
@@ -107,7 +149,7 @@ namespace Tessella
                     cell.data(),
                     sizeof(BinaryId));
         if (first)
-          polynomial.pack(buffer);
+          pack_polynomials<dim>(polynomials, buffer);
         return buffer;
       }
 
@@ -122,8 +164,9 @@ namespace Tessella
         polytope = head[0];
         n_cells  = head[1] / 2;
         first    = head[1] % 2 == 1;
-        return !first ||
-               polynomial.unpack(data + head_size, size - head_size) > 0;
+        return !first || unpack_polynomials<dim>(data + head_size,
+                                                 size - head_size,
+                                                 polynomials);
       }
 
     private:

@@ -32,12 +32,12 @@ namespace Tessella
     const dealii::Triangulation<dim> *triangulation = nullptr;
     std::vector<CellRecord<dim>>      records; // indexed by active cell
     // ---- available after restore()
-    const AgglomerationHandler<dim> *handler = nullptr;
+    std::vector<const AgglomerationHandler<dim> *> handlers;
     /// Data of each polytope that this process owns, and whether the polytope
     /// is a piece of a polytope of the checkpoint.
-    std::vector<CellPolynomial<dim>> polynomials;
-    std::vector<bool>                is_piece;
-    bool                             any_piece = false;
+    std::vector<CellPolynomials<dim>> polynomials;
+    std::vector<bool>                 is_piece;
+    bool                              any_piece = false;
 
     std::string
     stem() const
@@ -46,11 +46,18 @@ namespace Tessella
     }
 
     PolynomialSpaceType
-    space() const
+    space(const unsigned int i) const
     {
-      return header.space == "tensor-product"
+      return header.spaces[i].space == "tensor-product"
                ? PolynomialSpaceType::tensor_product
                : PolynomialSpaceType::total_degree;
+    }
+
+    /// Whether a record has a polynomial for each handler.
+    bool
+    fits(const CellRecord<dim> &record) const
+    {
+      return !record.first || record.polynomials.size() == header.spaces.size();
     }
 
     void
@@ -98,7 +105,7 @@ namespace Tessella
           const std::string bad = "The file \"" + file +
                                   "\" does not fit the mesh of its "
                                   "checkpoint.";
-          AssertThrow(in && record.unpack(buffer.data(), size),
+          AssertThrow(in && record.unpack(buffer.data(), size) && fits(record),
                       ExcUserInput(bad));
           const auto cell = index.find(dealii::CellId(record.cell));
           AssertThrow(cell != index.end(), ExcUserInput(bad));
@@ -123,7 +130,8 @@ namespace Tessella
             const boost::iterator_range<std::vector<char>::const_iterator>
               &data) {
           CellRecord<dim> record;
-          AssertThrow(record.unpack(&*data.begin(), data.size()),
+          AssertThrow(record.unpack(&*data.begin(), data.size()) &&
+                        fits(record),
                       dealii::ExcInternalError());
           records[cell->active_cell_index()] = std::move(record);
         });
@@ -133,8 +141,8 @@ namespace Tessella
     struct OwnPolytopes
     {
       /// Polytope of each active cell.
-      std::vector<unsigned int>                   ids;
-      std::map<unsigned int, CellPolynomial<dim>> polynomials;
+      std::vector<unsigned int>                    ids;
+      std::map<unsigned int, CellPolynomials<dim>> polynomials;
       /// Polytopes that the partition cuts, in ascending order.
       std::vector<unsigned int> cut;
     };
@@ -142,17 +150,23 @@ namespace Tessella
     /// Gathers the polytopes of the cells of this process; processes exchange
     /// the data of cut polytopes. Collective.
     OwnPolytopes
-    own_polytopes(const AgglomerationHandler<dim> &new_handler,
-                  const bool                       split_cut)
+    own_polytopes(const std::vector<AgglomerationHandler<dim> *> &new_handlers,
+                  const bool                                      split_cut)
     {
       OwnPolytopes                              own;
       std::map<unsigned int, unsigned int>      n_cells;
       std::map<unsigned int, std::vector<char>> own_data; // of cut polytopes
       on_all_processes(communicator, [&]() {
-        AssertThrow(triangulation != nullptr &&
-                      &new_handler.get_triangulation() == triangulation,
-                    ExcUserInput("restore() needs a handler of the "
-                                 "triangulation that load() has filled."));
+        AssertThrow(new_handlers.size() == header.spaces.size(),
+                    ExcUserInput("The checkpoint \"" + name + "\" has " +
+                                 std::to_string(header.spaces.size()) +
+                                 " handlers, not " +
+                                 std::to_string(new_handlers.size()) + "."));
+        for (const AgglomerationHandler<dim> *handler : new_handlers)
+          AssertThrow(triangulation != nullptr &&
+                        &handler->get_triangulation() == triangulation,
+                      ExcUserInput("restore() needs a handler of the "
+                                   "triangulation that load() has filled."));
         own.ids.assign(triangulation->n_active_cells(), 0);
         std::map<unsigned int, unsigned int> complete;
         for (const auto &cell : triangulation->active_cell_iterators())
@@ -164,14 +178,15 @@ namespace Tessella
               ++n_cells[record.polytope];
               complete[record.polytope] = record.n_cells;
               if (record.first)
-                own.polynomials[record.polytope] = record.polynomial;
+                own.polynomials[record.polytope] = record.polynomials;
             }
         for (const auto &n : n_cells)
           if (n.second < complete[n.first])
             {
               own.cut.push_back(n.first);
               if (own.polynomials.count(n.first) > 0)
-                own.polynomials[n.first].pack(own_data[n.first]);
+                pack_polynomials<dim>(own.polynomials[n.first],
+                                      own_data[n.first]);
             }
         AssertThrow(split_cut || own.cut.empty(),
                     ExcUserInput(
@@ -188,20 +203,22 @@ namespace Tessella
              dealii::Utilities::MPI::all_gather(communicator, own_data))
           for (const auto &other : others)
             if (n_cells.count(other.first) > 0)
-              own.polynomials[other.first].unpack(other.second.data(),
-                                                  other.second.size());
+              unpack_polynomials<dim>(other.second.data(),
+                                      other.second.size(),
+                                      own.polynomials[other.first]);
       return own;
     }
 
-    /// Distributes DoFs with the degrees of @p polynomials. All processes use
-    /// the same collection of finite elements. Collective.
+    /// Distributes DoFs of handler @p i with the degrees of its polynomials.
+    /// All processes use the same collection of finite elements. Collective.
     void
-    distribute_dofs(AgglomerationHandler<dim> &new_handler) const
+    distribute_dofs(const unsigned int         i,
+                    AgglomerationHandler<dim> &new_handler) const
     {
       unsigned int here[Legendre::max_degree + 1] = {};
       unsigned int present[Legendre::max_degree + 1];
-      for (const auto &polynomial : polynomials)
-        here[polynomial.degree] = 1;
+      for (const auto &of_polytope : polynomials)
+        here[of_polytope[i].degree] = 1;
       dealii::Utilities::MPI::max(here, communicator, present);
       dealii::hp::FECollection<dim> collection;
       std::vector<unsigned int>     index(Legendre::max_degree + 1, 0);
@@ -209,16 +226,16 @@ namespace Tessella
         if (present[p] > 0)
           {
             index[p] = collection.size();
-            const FE_BoundingBoxLegendre<dim> fe(p, space());
-            if (header.n_components == 1)
+            const FE_BoundingBoxLegendre<dim> fe(p, space(i));
+            const unsigned int                n = header.spaces[i].n_components;
+            if (n == 1)
               collection.push_back(fe);
             else
-              collection.push_back(
-                dealii::FESystem<dim>(fe, header.n_components));
+              collection.push_back(dealii::FESystem<dim>(fe, n));
           }
       std::vector<unsigned int> indices;
-      for (const auto &polynomial : polynomials)
-        indices.push_back(index[polynomial.degree]);
+      for (const auto &of_polytope : polynomials)
+        indices.push_back(index[of_polytope[i].degree]);
       new_handler.distribute_dofs(collection, indices);
     }
   };
@@ -282,9 +299,22 @@ namespace Tessella
 
   template <int dim>
   unsigned int
-  CheckpointReader<dim>::n_solutions() const
+  CheckpointReader<dim>::n_handlers() const
   {
-    return implementation->header.n_vectors;
+    return implementation->header.spaces.size();
+  }
+
+  template <int dim>
+  unsigned int
+  CheckpointReader<dim>::n_solutions(const unsigned int handler) const
+  {
+    const CheckpointHeader &header = implementation->header;
+    AssertThrow(handler < header.spaces.size(),
+                ExcUserInput("The checkpoint \"" + implementation->name +
+                             "\" has " + std::to_string(header.spaces.size()) +
+                             " handlers, counted from 0; there is no handler " +
+                             std::to_string(handler) + "."));
+    return header.spaces[handler].n_vectors;
   }
 
 
@@ -348,22 +378,38 @@ namespace Tessella
   CheckpointReader<dim>::restore(AgglomerationHandler<dim> &handler,
                                  const bool                 split_cut)
   {
+    restore(std::vector<AgglomerationHandler<dim> *>(1, &handler), split_cut);
+  }
+
+
+
+  template <int dim>
+  void
+  CheckpointReader<dim>::restore(
+    const std::vector<AgglomerationHandler<dim> *> &handlers,
+    const bool                                      split_cut)
+  {
     Implementation &data = *implementation;
-    const auto      own  = data.own_polytopes(handler, split_cut);
-    handler.agglomerate(Agglomeration::by_id<dim>(own.ids));
-    const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+    const auto      own  = data.own_polytopes(handlers, split_cut);
+    data.handlers.clear();
     data.polynomials.clear();
     data.is_piece.clear();
-    for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+    for (unsigned int i = 0; i < handlers.size(); ++i)
       {
-        const unsigned int id =
-          own.ids[mesh.subcell_cell[mesh.subcell_offset[k]]];
-        data.polynomials.push_back(own.polynomials.at(id));
-        data.is_piece.push_back(
-          std::binary_search(own.cut.begin(), own.cut.end(), id));
+        AgglomerationHandler<dim> &handler = *handlers[i];
+        handler.agglomerate(Agglomeration::by_id<dim>(own.ids));
+        const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+        for (unsigned int k = 0; i == 0 && k < handler.n_polytopes(); ++k)
+          {
+            const unsigned int id =
+              own.ids[mesh.subcell_cell[mesh.subcell_offset[k]]];
+            data.polynomials.push_back(own.polynomials.at(id));
+            data.is_piece.push_back(
+              std::binary_search(own.cut.begin(), own.cut.end(), id));
+          }
+        data.distribute_dofs(i, handler);
+        data.handlers.push_back(&handler);
       }
-    data.distribute_dofs(handler);
-    data.handler = &handler;
   }
 
 
@@ -374,14 +420,18 @@ namespace Tessella
   CheckpointReader<dim>::read(const AgglomerationHandler<dim> &handler,
                               const std::vector<VectorType *> &solutions) const
   {
-    const Implementation &data      = *implementation;
-    const MPI_Comm        comm      = data.communicator;
-    const unsigned int    n_vectors = data.header.n_vectors;
+    const Implementation &data = *implementation;
+    const MPI_Comm        comm = data.communicator;
+    const unsigned int    index =
+      std::find(data.handlers.begin(), data.handlers.end(), &handler) -
+      data.handlers.begin();
+    unsigned int          n_vectors = 0;
     std::vector<double *> values;
     on_all_processes(comm, [&]() {
-      AssertThrow(data.handler == &handler,
+      AssertThrow(index < data.handlers.size(),
                   ExcUserInput("read() needs the handler that restore() has "
                                "filled."));
+      n_vectors = data.header.spaces[index].n_vectors;
       AssertThrow(solutions.size() == n_vectors,
                   ExcUserInput("The checkpoint \"" + data.name + "\" has " +
                                std::to_string(n_vectors) + " vectors, not " +
@@ -402,15 +452,15 @@ namespace Tessella
           for (unsigned int s = mesh.subcell_offset[k];
                s < mesh.subcell_offset[k + 1];
                ++s)
-            of_cells[mesh.subcell_cell[s]] = data.polynomials[k];
+            of_cells[mesh.subcell_cell[s]] = data.polynomials[k][index];
         project_cell_polynomials(
-          handler, of_cells, data.space(), handler.max_degree(), values);
+          handler, of_cells, data.space(index), handler.max_degree(), values);
       }
     for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
       if (!data.is_piece[k])
         copy_coefficients(handler.polytopic_dofs(),
                           k,
-                          data.polynomials[k].coefficients,
+                          data.polynomials[k][index].coefficients,
                           values);
   }
 

@@ -11,15 +11,17 @@
 #include <tessella/portable/geometry.h>
 
 #include <algorithm>
-#include <memory>
+#include <map>
 #include <ostream>
 #include <sstream>
 
 #include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "../lac/vector_access.h"
+#include "polynomial_derivatives.h"
 #include "polytope_evaluation.h"
 #include "polytope_outlines.h"
+#include "same_polytopes.h"
 
 namespace Tessella
 {
@@ -68,21 +70,107 @@ namespace Tessella
     const std::vector<std::string>    &names,
     const std::vector<Interpretation> &interpretation)
   {
-    const unsigned int n = handler->n_components();
+    add_data_vector(*handler, vector, names, interpretation);
+  }
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  typename PolytopicDataOut<dim>::DofFunction
+  PolytopicDataOut<dim>::make_function(const AgglomerationHandler<dim> &other,
+                                       const VectorType &vector) const
+  {
+    AssertThrow(have_same_polytopes(*handler, other),
+                ExcUserInput("The handlers of one output have different "
+                             "polytopes: agglomerate them alike."));
+    DofFunction result;
+    result.handler             = &other;
+    const std::size_t   n_own  = other.n_locally_owned_dofs();
+    const double *const values = vector_data(vector, n_own);
+    result.values.assign(values, values + n_own);
+    return result;
+  }
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  PolytopicDataOut<dim>::add_data_vector(
+    const AgglomerationHandler<dim>   &other,
+    const VectorType                  &vector,
+    const std::vector<std::string>    &names,
+    const std::vector<Interpretation> &interpretation)
+  {
+    const unsigned int n = other.n_components();
     AssertThrow(names.size() == n &&
                   (interpretation.empty() || interpretation.size() == n),
                 dealii::ExcMessage(
                   "add_data_vector() needs one name, and if any one "
                   "interpretation, for each of the " +
                   std::to_string(n) + " components."));
-    DofData             data;
-    const std::size_t   n_own  = handler->n_locally_owned_dofs();
-    const double *const values = vector_data(vector, n_own);
-    data.values.assign(values, values + n_own);
+    DofData data;
+    data.functions.push_back(make_function(other, vector));
     data.names          = names;
     data.interpretation = interpretation;
     if (interpretation.empty())
       data.interpretation.assign(n, component_is_scalar);
+    dof_data.push_back(std::move(data));
+    patches.clear();
+  }
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  PolytopicDataOut<dim>::add_data_vector(
+    const VectorType                     &vector,
+    const dealii::DataPostprocessor<dim> &postprocessor)
+  {
+    add_data_vector(std::vector<const AgglomerationHandler<dim> *>(1,
+                                                                   &*handler),
+                    std::vector<const VectorType *>(1, &vector),
+                    postprocessor);
+  }
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  PolytopicDataOut<dim>::add_data_vector(
+    const std::vector<const AgglomerationHandler<dim> *> &handlers,
+    const std::vector<const VectorType *>                &vectors,
+    const dealii::DataPostprocessor<dim>                 &postprocessor)
+  {
+    AssertThrow(!handlers.empty() && handlers.size() == vectors.size(),
+                ExcUserInput("A postprocessor needs one vector for each of the "
+                             "handlers, but there are " +
+                             std::to_string(handlers.size()) +
+                             " handlers and " + std::to_string(vectors.size()) +
+                             " vectors."));
+    AssertThrow((postprocessor.get_needed_update_flags() &
+                 ~(dealii::update_values | dealii::update_gradients |
+                   dealii::update_hessians |
+                   dealii::update_quadrature_points)) == 0,
+                ExcUserInput("A postprocessor may need values, gradients, "
+                             "hessians and points; its update flags ask for "
+                             "more, such as normal vectors."));
+    DofData data;
+    for (unsigned int f = 0; f < handlers.size(); ++f)
+      data.functions.push_back(make_function(*handlers[f], *vectors[f]));
+    data.postprocessor  = &postprocessor;
+    data.names          = postprocessor.get_names();
+    data.interpretation = postprocessor.get_data_component_interpretation();
+    AssertThrow(data.interpretation.size() == data.names.size(),
+                ExcUserInput("A postprocessor returns " +
+                             std::to_string(data.names.size()) +
+                             " names, but " +
+                             std::to_string(data.interpretation.size()) +
+                             " interpretations; it must return one of each for "
+                             "every quantity."));
     dof_data.push_back(std::move(data));
     patches.clear();
   }
@@ -369,6 +457,170 @@ namespace Tessella
 
 
 
+  namespace
+  {
+    /// Derivatives of the polynomials of several handlers, for one thread.
+    template <int dim>
+    using DerivativesOfHandlers =
+      std::map<const AgglomerationHandler<dim> *, PolynomialDerivatives<dim>>;
+
+    /// Input of a postprocessor at the nodes of a sub-cell: values and, if they
+    /// are needed, derivatives of all components of several functions.
+    template <int dim>
+    class PostprocessorInput
+    {
+    public:
+      PostprocessorInput(const unsigned int        n_components,
+                         const dealii::UpdateFlags flags,
+                         const std::array<std::vector<double>, dim> &x)
+        : n_nodes(x[0].size())
+        , n_components(n_components)
+        , x(x)
+        , values(n_nodes * n_components)
+        , unused(n_nodes)
+      {
+        if (flags & dealii::update_gradients)
+          for (auto &g : gradient)
+            g.resize(n_nodes * n_components);
+        if (flags & dealii::update_hessians)
+          for (auto &row : hessian)
+            for (auto &h : row)
+              h.resize(n_nodes * n_components);
+      }
+
+      /// Evaluates the function of one handler, with coefficients @p u on
+      /// polytope @p k, whose first component is component @p first.
+      void
+      evaluate(const AgglomerationHandler<dim> &handler,
+               const PolytopeEvaluator<dim>    &evaluator,
+               PolynomialDerivatives<dim>      &derivatives,
+               const unsigned int               k,
+               const double                    *u,
+               const unsigned int               first)
+      {
+        std::array<const double *, dim> points;
+        for (int d = 0; d < dim; ++d)
+          points[d] = x[d].data();
+        const PolytopicDoFs &dofs = handler.polytopic_dofs();
+        for (unsigned int c = 0; c < handler.n_components(); ++c)
+          {
+            const std::size_t   begin = (first + c) * n_nodes;
+            const double *const u_c   = u + std::size_t(c) * dofs.n_basis[k];
+            std::array<double *, dim> g;
+            for (int d = 0; d < dim; ++d)
+              g[d] = entries(gradient[d], begin);
+            evaluator.evaluate(k,
+                               u_c,
+                               n_nodes,
+                               points,
+                               values.data() + begin,
+                               gradient[0].empty() ? nullptr : &g);
+            for (int i = 0; i < dim && !hessian[0][0].empty(); ++i)
+              {
+                derivatives.compute(
+                  handler.polytopic_mesh(), dofs, k, u_c, i, derivative);
+                for (int j = 0; j < dim; ++j)
+                  g[j] = entries(hessian[i][j], begin);
+                evaluator.evaluate(
+                  k, derivative.data(), n_nodes, points, unused.data(), &g);
+              }
+          }
+      }
+
+      /// Calls the postprocessor.
+      void
+      call(const dealii::DataPostprocessor<dim> &postprocessor,
+           std::vector<dealii::Vector<double>>  &result) const
+      {
+        const bool gradients = !gradient[0].empty(),
+                   hessians  = !hessian[0][0].empty();
+        if (n_components == 1)
+          {
+            dealii::DataPostprocessorInputs::Scalar<dim> input;
+            set_points(input.evaluation_points);
+            input.solution_values = values;
+            for (std::size_t q = 0; q < n_nodes; ++q)
+              {
+                if (gradients)
+                  input.solution_gradients.push_back(gradient_at(q));
+                if (hessians)
+                  input.solution_hessians.push_back(hessian_at(q));
+              }
+            postprocessor.evaluate_scalar_field(input, result);
+            return;
+          }
+        dealii::DataPostprocessorInputs::Vector<dim> input;
+        set_points(input.evaluation_points);
+        for (std::size_t q = 0; q < n_nodes; ++q)
+          {
+            dealii::Vector<double>              value(n_components);
+            std::vector<dealii::Tensor<1, dim>> of_gradient;
+            std::vector<dealii::Tensor<2, dim>> of_hessian;
+            for (unsigned int c = 0; c < n_components; ++c)
+              {
+                const std::size_t i = c * n_nodes + q;
+                value[c]            = values[i];
+                if (gradients)
+                  of_gradient.push_back(gradient_at(i));
+                if (hessians)
+                  of_hessian.push_back(hessian_at(i));
+              }
+            input.solution_values.push_back(value);
+            if (gradients)
+              input.solution_gradients.push_back(of_gradient);
+            if (hessians)
+              input.solution_hessians.push_back(of_hessian);
+          }
+        postprocessor.evaluate_vector_field(input, result);
+      }
+
+    private:
+      static double *
+      entries(std::vector<double> &array, const std::size_t begin)
+      {
+        return array.empty() ? nullptr : array.data() + begin;
+      }
+
+      void
+      set_points(std::vector<dealii::Point<dim>> &points) const
+      {
+        points.resize(n_nodes);
+        for (std::size_t q = 0; q < n_nodes; ++q)
+          for (int d = 0; d < dim; ++d)
+            points[q][d] = x[d][q];
+      }
+
+      dealii::Tensor<1, dim>
+      gradient_at(const std::size_t i) const
+      {
+        dealii::Tensor<1, dim> g;
+        for (int d = 0; d < dim; ++d)
+          g[d] = gradient[d][i];
+        return g;
+      }
+
+      dealii::Tensor<2, dim>
+      hessian_at(const std::size_t i) const
+      {
+        dealii::Tensor<2, dim> h;
+        for (int d = 0; d < dim; ++d)
+          for (int e = 0; e < dim; ++e)
+            h[d][e] = hessian[d][e][i];
+        return h;
+      }
+
+      const std::size_t                           n_nodes;
+      const unsigned int                          n_components;
+      const std::array<std::vector<double>, dim> &x;
+      std::vector<double>                         values, unused, derivative;
+      /// Empty unless they are needed.
+      std::array<std::vector<double>, dim>                  gradient;
+      std::array<std::array<std::vector<double>, dim>, dim> hessian;
+    };
+  } // namespace
+
+
+
   /// Evaluates the fields at the nodes of sub-cells and stores the patches.
   template <int dim>
   class PolytopicDataOut<dim>::PatchBuilder
@@ -393,9 +645,13 @@ namespace Tessella
           nodes.node_set(nodes.reference_cell(s)).patches.size();
       n_rows = data_out.polytope_data.size() + 4;
       for (const DofData &data : data_out.dof_data)
-        n_rows += data.names.size();
-      if (!data_out.dof_data.empty())
-        evaluator = std::make_unique<PolytopeEvaluator<dim>>(handler);
+        {
+          n_rows += data.names.size();
+          for (const DofFunction &function : data.functions)
+            if (evaluators.count(&*function.handler) == 0)
+              evaluators.emplace(&*function.handler,
+                                 PolytopeEvaluator<dim>(*function.handler));
+        }
     }
 
     void
@@ -409,13 +665,19 @@ namespace Tessella
         [&](const unsigned int begin, const unsigned int end) {
           std::array<std::vector<double>, dim> x;
           std::vector<double>                  values;
+          DerivativesOfHandlers<dim>           derivatives;
+          for (const auto &evaluator : evaluators)
+            derivatives.emplace(evaluator.first,
+                                PolynomialDerivatives<dim>(
+                                  evaluator.first->polynomial_space() ==
+                                  PolynomialSpaceType::tensor_product));
           for (unsigned int k = begin; k < end; ++k)
             for (unsigned int s = mesh.subcell_offset[k];
                  s < mesh.subcell_offset[k + 1];
                  ++s)
               {
                 nodes.positions(s, x);
-                evaluate(k, s, x, values);
+                evaluate(k, s, x, derivatives, values);
                 store(s, x, values);
               }
         },
@@ -429,6 +691,7 @@ namespace Tessella
     evaluate(const unsigned int                          k,
              const unsigned int                          s,
              const std::array<std::vector<double>, dim> &x,
+             DerivativesOfHandlers<dim>                 &derivatives,
              std::vector<double>                        &values) const
     {
       const std::size_t n_nodes = x[0].size();
@@ -438,15 +701,27 @@ namespace Tessella
       for (int d = 0; d < dim; ++d)
         pointers[d] = x[d].data();
       for (const DofData &data : data_out.dof_data)
-        for (unsigned int component = 0; component < data.names.size();
-             ++component, ++row)
-          evaluator->evaluate(k,
-                              data.values.data() + dofs.dof_offset[k] +
-                                std::size_t(component) * dofs.n_basis[k],
-                              n_nodes,
-                              pointers,
-                              values.data() + row * n_nodes,
-                              nullptr);
+        {
+          double *const result = values.data() + row * n_nodes;
+          row += data.names.size();
+          if (data.postprocessor != nullptr)
+            {
+              evaluate_derived(data, k, x, derivatives, result);
+              continue;
+            }
+          const DofFunction   &function = data.functions[0];
+          const PolytopicDoFs &space    = function.handler->polytopic_dofs();
+          for (unsigned int component = 0; component < data.names.size();
+               ++component)
+            evaluators.at(&*function.handler)
+              .evaluate(k,
+                        function.values.data() + space.dof_offset[k] +
+                          std::size_t(component) * space.n_basis[k],
+                        n_nodes,
+                        pointers,
+                        result + component * n_nodes,
+                        nullptr);
+        }
       const auto constant = [&](const double value) {
         std::fill_n(values.begin() + row * n_nodes, n_nodes, value);
         ++row;
@@ -457,6 +732,42 @@ namespace Tessella
       constant(color[k]);
       constant(dofs.degree.size() == mesh.n_polytopes() ? dofs.degree[k] : 0);
       constant(mesh.subcell_material[s]);
+    }
+
+    /// Computes result[i * n_nodes + q] for quantity i of the postprocessor of
+    /// @p data.
+    void
+    evaluate_derived(const DofData                              &data,
+                     const unsigned int                          k,
+                     const std::array<std::vector<double>, dim> &x,
+                     DerivativesOfHandlers<dim>                 &derivatives,
+                     double *const                               result) const
+    {
+      unsigned int n_components = 0;
+      for (const DofFunction &function : data.functions)
+        n_components += function.handler->n_components();
+      PostprocessorInput<dim> input(
+        n_components, data.postprocessor->get_needed_update_flags(), x);
+      unsigned int first = 0;
+      for (const DofFunction &function : data.functions)
+        {
+          const AgglomerationHandler<dim> &its = *function.handler;
+          input.evaluate(its,
+                         evaluators.at(&its),
+                         derivatives.at(&its),
+                         k,
+                         function.values.data() +
+                           its.polytopic_dofs().dof_offset[k],
+                         first);
+          first += its.n_components();
+        }
+      const std::size_t                   n_nodes = x[0].size();
+      std::vector<dealii::Vector<double>> quantities(
+        n_nodes, dealii::Vector<double>(data.names.size()));
+      input.call(*data.postprocessor, quantities);
+      for (unsigned int i = 0; i < data.names.size(); ++i)
+        for (std::size_t q = 0; q < n_nodes; ++q)
+          result[i * n_nodes + q] = quantities[q][i];
     }
 
     /// Stores the patches of sub-cell @p s.
@@ -516,15 +827,16 @@ namespace Tessella
       return node;
     }
 
-    PolytopicDataOut<dim>                  &data_out;
-    const AgglomerationHandler<dim>        &handler;
-    const PolytopicMesh<dim>               &mesh;
-    const PolytopicDoFs                    &dofs;
-    const SubCellNodes<dim>                &nodes;
-    const std::vector<unsigned int>         color;
-    std::vector<std::size_t>                first_patch;
-    unsigned int                            n_rows;
-    std::unique_ptr<PolytopeEvaluator<dim>> evaluator;
+    PolytopicDataOut<dim>           &data_out;
+    const AgglomerationHandler<dim> &handler;
+    const PolytopicMesh<dim>        &mesh;
+    const PolytopicDoFs             &dofs;
+    const SubCellNodes<dim>         &nodes;
+    const std::vector<unsigned int>  color;
+    std::vector<std::size_t>         first_patch;
+    unsigned int                     n_rows;
+    std::map<const AgglomerationHandler<dim> *, PolytopeEvaluator<dim>>
+      evaluators;
   };
 
 
@@ -534,12 +846,14 @@ namespace Tessella
   PolytopicDataOut<dim>::build_patches(const unsigned int n_subdivisions,
                                        const bool         higher_order_cells)
   {
-    const unsigned int n =
-      n_subdivisions > 0
-        ? n_subdivisions
-        : (dof_data.empty()
-             ? 1U
-             : std::min(std::max(handler->max_degree(), 1U), 4U));
+    unsigned int n = n_subdivisions;
+    if (n == 0)
+      {
+        n = 1;
+        for (const DofData &data : dof_data)
+          for (const DofFunction &function : data.functions)
+            n = std::max(n, std::min(function.handler->max_degree(), 4U));
+      }
     // In 3-D, deal.II 9.4 writes higher-order cells for hexahedra only.
     bool higher_order = higher_order_cells;
     if (dim == 3)
@@ -704,7 +1018,18 @@ namespace Tessella
   template void PolytopicDataOut<dim>::add_data_vector(                      \
     const VectorType &,                                                      \
     const std::vector<std::string> &,                                        \
-    const std::vector<PolytopicDataOut<dim>::Interpretation> &);
+    const std::vector<PolytopicDataOut<dim>::Interpretation> &);             \
+  template void PolytopicDataOut<dim>::add_data_vector(                      \
+    const AgglomerationHandler<dim> &,                                       \
+    const VectorType &,                                                      \
+    const std::vector<std::string> &,                                        \
+    const std::vector<PolytopicDataOut<dim>::Interpretation> &);             \
+  template void PolytopicDataOut<dim>::add_data_vector(                      \
+    const VectorType &, const dealii::DataPostprocessor<dim> &);             \
+  template void PolytopicDataOut<dim>::add_data_vector(                      \
+    const std::vector<const AgglomerationHandler<dim> *> &,                  \
+    const std::vector<const VectorType *> &,                                 \
+    const dealii::DataPostprocessor<dim> &);
 
 #define TESSELLA_INSTANTIATE(dim)                         \
   template class PolytopicDataOut<dim>;                   \

@@ -10,10 +10,12 @@
 #include <string>
 
 #include "../base/vector_types.h"
+#include "../lac/reproducible_sum.h"
 #include "../lac/vector_access.h"
 #include "collective_ranges.h"
 #include "facet_points.h"
 #include "form_arrays.h"
+#include "polynomial_derivatives.h"
 #include "polytope_evaluation.h"
 #include "polytope_projection.h"
 
@@ -24,80 +26,6 @@ namespace Tessella
     namespace
     {
       using namespace internal;
-
-      /// Computes coefficients of derivatives of polynomials in the Legendre
-      /// basis of a bounding box.
-      template <int dim>
-      class Derivatives
-      {
-      public:
-        explicit Derivatives(const bool tensor)
-          : tensor(tensor)
-        {}
-
-        /// Computes result[i], i = 0 .. n_basis-1: coefficients of d u / d x_@p
-        /// direction.
-        void
-        compute(const PolytopicMesh<dim> &mesh,
-                const PolytopicDoFs      &dofs,
-                const unsigned int        k,
-                const double             *u,
-                const int                 direction,
-                std::vector<double>      &result)
-        {
-          const unsigned int p = dofs.degree[k], n = dofs.n_basis[k];
-          Table             &table = tables[p];
-          if (table.exponents.empty())
-            {
-              table.exponents.resize(std::size_t(n) * dim);
-              Legendre::exponents(dim, p, tensor, table.exponents.data());
-              table.index.assign(dealii::Utilities::pow(p + 1, dim),
-                                 invalid_index);
-              for (unsigned int i = 0; i < n; ++i)
-                table.index[position(&table.exponents[i * dim], p)] = i;
-            }
-          const double *const box    = &mesh.box[std::size_t(k) * 2 * dim];
-          const double        extent = box[dim + direction] - box[direction];
-          result.assign(n, 0.);
-          unsigned char e[dim];
-          for (unsigned int i = 0; i < n; ++i)
-            {
-              std::copy_n(&table.exponents[i * dim], dim, e);
-              const unsigned int m = e[direction];
-              // P_m' = (2m-1) P_{m-1} + (2m-5) P_{m-3} + ...; the basis
-              // functions are sqrt(2m+1) P_m.
-              for (unsigned int l = m; l-- > 0;)
-                if ((m - l) % 2 == 1)
-                  {
-                    e[direction] = static_cast<unsigned char>(l);
-                    result[table.index[position(e, p)]] +=
-                      2. / extent * std::sqrt((2. * m + 1.) * (2. * l + 1.)) *
-                      u[i];
-                  }
-            }
-        }
-
-      private:
-        struct Table
-        {
-          std::vector<unsigned char> exponents;
-          std::vector<unsigned int>  index; // indexed by position()
-        };
-
-        static unsigned int
-        position(const unsigned char *e, const unsigned int p)
-        {
-          unsigned int result = 0;
-          for (int d = 0; d < dim; ++d)
-            result = result * (p + 1) + e[d];
-          return result;
-        }
-
-        const bool                                  tensor;
-        std::array<Table, Legendre::max_degree + 1> tables;
-      };
-
-
 
       /// Entry (i, j) of the diffusion tensor at point q.
       template <int dim>
@@ -341,7 +269,7 @@ namespace Tessella
 
         const DiscreteProblem<dim>          &problem;
         const VolumeStructure                structure;
-        Derivatives<dim>                     derivatives;
+        PolynomialDerivatives<dim>           derivatives;
         VolumeArrays<dim>                    arrays[3];
         QuadratureBatch<dim>                 batch;
         std::array<std::vector<double>, dim> du, gradient, shifted;
@@ -357,12 +285,15 @@ namespace Tessella
       class FacetTerms
       {
       public:
-        /// @p u: coefficients of owned and ghost polytopes.
+        /// @p u: coefficients of owned and ghost polytopes, of which those of
+        /// @p component are used.
         FacetTerms(const DiscreteProblem<dim> &problem,
                    const double               *u,
+                   const unsigned int          component,
                    const bool                  fluxes)
           : problem(problem)
           , u(u)
+          , component(component)
           , fluxes(fluxes)
           , structure(problem.form.volume_structure())
           , facet_structure(problem.form.facet_structure())
@@ -420,7 +351,9 @@ namespace Tessella
             }
           value[side].resize(n);
           problem.evaluator.evaluate(k,
-                                     u + problem.dofs.dof_offset[k],
+                                     u + problem.dofs.dof_offset[k] +
+                                       std::size_t(component) *
+                                         problem.dofs.n_basis[k],
                                      n,
                                      facets.pointers(side),
                                      value[side].data(),
@@ -520,6 +453,7 @@ namespace Tessella
 
         const DiscreteProblem<dim>          &problem;
         const double *const                  u;
+        const unsigned int                   component;
         const bool                           fluxes;
         const VolumeStructure                structure;
         const FacetStructure                 facet_structure;
@@ -535,27 +469,102 @@ namespace Tessella
       /// Checks the arguments, with the same result on all processes.
       template <int dim, typename VectorType>
       const double *
-      data(const AgglomerationHandler<dim> &handler,
-           const Form<dim>                 &form,
-           const std::vector<double>       &sigma,
-           const VectorType                &solution)
+      data(const AgglomerationHandler<dim>        &handler,
+           const std::vector<const Form<dim> *>   &forms,
+           const std::vector<std::vector<double>> &sigma,
+           const VectorType                       &solution)
       {
-        const double        *result = nullptr;
-        const FacetStructure facets = form.facet_structure();
+        const double *result = nullptr;
         on_all_processes(handler.get_communicator(), [&]() {
-          AssertThrow(handler.n_dofs() > 0 && handler.n_components() == 1,
+          AssertThrow(handler.n_dofs() > 0,
                       ExcUserInput("Error indicators need a handler with "
-                                   "degrees of freedom of one component."));
-          AssertThrow(sigma.size() == handler.polytopic_mesh().n_facets() ||
-                        (sigma.empty() && !(facets.facets && facets.penalty)),
-                      ExcUserInput("Error indicators need the penalty of every "
-                                   "facet: pass what "
-                                   "PolytopicAssembler::penalty() returns for "
-                                   "this form and handler."));
+                                   "degrees of freedom."));
+          AssertThrow(
+            (forms.size() == 1 || forms.size() == handler.n_components()) &&
+              sigma.size() == forms.size(),
+            ExcUserInput("Error indicators need one form and its penalty for "
+                         "each of the " +
+                         std::to_string(handler.n_components()) +
+                         " components, or one for all, but there are " +
+                         std::to_string(forms.size()) + " forms and " +
+                         std::to_string(sigma.size()) +
+                         " arrays of penalties."));
+          for (unsigned int f = 0; f < forms.size(); ++f)
+            {
+              const FacetStructure facets = forms[f]->facet_structure();
+              AssertThrow(
+                sigma[f].size() == handler.polytopic_mesh().n_facets() ||
+                  (sigma[f].empty() && !(facets.facets && facets.penalty)),
+                ExcUserInput("Error indicators need the penalty of every "
+                             "facet: pass what "
+                             "PolytopicAssembler::penalty() returns for "
+                             "this form and handler."));
+            }
           result = vector_data(solution, handler.n_locally_owned_dofs());
         });
-        form.prepare();
+        for (const Form<dim> *form : forms)
+          form->prepare();
         return result;
+      }
+
+      /// Adds the volume terms of component @p c to those of the polytopes.
+      /// Collective.
+      template <int dim>
+      void
+      add_volume_terms(const DiscreteProblem<dim> &problem,
+                       const unsigned int          c,
+                       const double               *u,
+                       std::vector<double>        &total)
+      {
+        const PolytopicDoFs        &dofs  = problem.dofs;
+        const std::vector<WorkItem> items = work_items(problem.mesh, 64);
+        std::vector<double>         partial(items.size());
+        internal::apply_to_ranges(
+          problem.handler.get_communicator(),
+          items.size(),
+          [&](const std::size_t begin, const std::size_t end) {
+            VolumeResidual<dim> volume(problem);
+            for (std::size_t i = begin; i < end; ++i)
+              {
+                const unsigned int k = items[i].polytope;
+                partial[i]           = volume.compute(k,
+                                            u + dofs.dof_offset[k] +
+                                              std::size_t(c) * dofs.n_basis[k],
+                                            items[i].begin,
+                                            items[i].end);
+              }
+          },
+          8);
+        for (std::size_t i = 0; i < items.size(); ++i)
+          total[items[i].polytope] += partial[i];
+      }
+
+      /// Adds the terms of component @p c on interfaces to those of the
+      /// polytopes; @p u has the coefficients of ghosts, too. Collective.
+      template <int dim>
+      void
+      add_facet_terms(const DiscreteProblem<dim> &problem,
+                      const unsigned int          c,
+                      const double               *u,
+                      const bool                  fluxes,
+                      std::vector<double>        &total)
+      {
+        const PolytopicMesh<dim> &mesh = problem.mesh;
+        std::vector<double>       terms(mesh.n_interfaces());
+        internal::apply_to_ranges(
+          problem.handler.get_communicator(),
+          mesh.n_interfaces(),
+          [&](const unsigned int begin, const unsigned int end) {
+            FacetTerms<dim> facet(problem, u, c, fluxes);
+            for (unsigned int i = begin; i < end; ++i)
+              terms[i] = facet.compute(i);
+          },
+          32);
+        for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
+          for (unsigned int e = mesh.polytope_interface_offset[k];
+               e < mesh.polytope_interface_offset[k + 1];
+               ++e)
+            total[k] += terms[mesh.polytope_interface[e] / 2];
       }
     } // namespace
 
@@ -563,67 +572,39 @@ namespace Tessella
 
     template <int dim, typename VectorType>
     void
-    estimate(const AgglomerationHandler<dim> &handler,
-             const Form<dim>                 &form,
-             const std::vector<double>       &sigma,
-             const unsigned int               extra_order,
-             const bool                       residuals,
-             const VectorType                &solution,
-             dealii::Vector<double>          &indicators)
+    estimate(const AgglomerationHandler<dim>        &handler,
+             const std::vector<const Form<dim> *>   &forms,
+             const std::vector<std::vector<double>> &sigma,
+             const unsigned int                      extra_order,
+             const bool                              residuals,
+             const VectorType                       &solution,
+             dealii::Vector<double>                 &indicators)
     {
-      const double *const       u      = data(handler, form, sigma, solution);
-      const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
-      const PolytopicDoFs      &dofs   = handler.polytopic_dofs();
-      const FacetStructure      facets = form.facet_structure();
+      const double *const       u    = data(handler, forms, sigma, solution);
+      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+      const PolytopicDoFs      &dofs = handler.polytopic_dofs();
       handler.tabulate(extra_order);
       if (dofs.penalty_factor.size() != 2 * std::size_t(mesh.n_facets()))
         handler.fill_penalty_factors(PenaltyFormula::simplex);
-      const DiscreteProblem<dim> problem(handler, form, sigma, extra_order);
-      const unsigned int         n_own = mesh.n_owned_polytopes();
-      std::vector<double>        total(n_own, 0.);
+      const unsigned int  n_own = mesh.n_owned_polytopes();
+      std::vector<double> total(n_own, 0.), memory;
+      const double       *with_ghosts = nullptr;
 
-      if (residuals)
+      for (unsigned int c = 0; c < handler.n_components(); ++c)
         {
-          const std::vector<WorkItem> items = work_items(mesh, 64);
-          std::vector<double>         partial(items.size());
-          internal::apply_to_ranges(
-            handler.get_communicator(),
-            items.size(),
-            [&](const std::size_t begin, const std::size_t end) {
-              VolumeResidual<dim> volume(problem);
-              for (std::size_t i = begin; i < end; ++i)
-                {
-                  const unsigned int k = items[i].polytope;
-                  partial[i]           = volume.compute(k,
-                                              u + dofs.dof_offset[k],
-                                              items[i].begin,
-                                              items[i].end);
-                }
-            },
-            8);
-          for (std::size_t i = 0; i < items.size(); ++i)
-            total[items[i].polytope] += partial[i];
-        }
-
-      if (facets.facets)
-        {
-          std::vector<double> memory;
-          const double *const all = values_with_ghosts(handler, u, memory);
-          std::vector<double> terms(mesh.n_interfaces());
-          internal::apply_to_ranges(
-            handler.get_communicator(),
-            mesh.n_interfaces(),
-            [&](const unsigned int begin, const unsigned int end) {
-              FacetTerms<dim> facet(problem, all, residuals);
-              for (unsigned int i = begin; i < end; ++i)
-                terms[i] = facet.compute(i);
-            },
-            32);
-          for (unsigned int k = 0; k < n_own; ++k)
-            for (unsigned int e = mesh.polytope_interface_offset[k];
-                 e < mesh.polytope_interface_offset[k + 1];
-                 ++e)
-              total[k] += terms[mesh.polytope_interface[e] / 2];
+          const unsigned int         f = forms.size() == 1 ? 0 : c;
+          const DiscreteProblem<dim> problem(handler,
+                                             *forms[f],
+                                             sigma[f],
+                                             extra_order);
+          if (residuals)
+            add_volume_terms(problem, c, u, total);
+          if (forms[f]->facet_structure().facets)
+            {
+              if (with_ghosts == nullptr)
+                with_ghosts = values_with_ghosts(handler, u, memory);
+              add_facet_terms(problem, c, with_ghosts, residuals, total);
+            }
         }
 
       indicators.reinit(n_own);
@@ -648,21 +629,20 @@ namespace Tessella
                       " polytopes: give the vector that residual() or jumps() "
                       "filled for this handler."));
       });
-      double sum = 0.;
-      for (const double eta : indicators)
-        sum += eta * eta;
-      return std::sqrt(dealii::Utilities::MPI::sum(sum, communicator));
+      return std::sqrt(value_of_all(
+        communicator,
+        host_dot(indicators.size(), indicators.begin(), indicators.begin())));
     }
 
 
 
-#define TESSELLA_INSTANTIATE(dim, VectorType)               \
-  template void estimate(const AgglomerationHandler<dim> &, \
-                         const Form<dim> &,                 \
-                         const std::vector<double> &,       \
-                         const unsigned int,                \
-                         const bool,                        \
-                         const VectorType &,                \
+#define TESSELLA_INSTANTIATE(dim, VectorType)                      \
+  template void estimate(const AgglomerationHandler<dim> &,        \
+                         const std::vector<const Form<dim> *> &,   \
+                         const std::vector<std::vector<double>> &, \
+                         const unsigned int,                       \
+                         const bool,                               \
+                         const VectorType &,                       \
                          dealii::Vector<double> &);
 
     template double

@@ -4,6 +4,8 @@
 
 #include <deal.II/base/function.h>
 
+#include <deal.II/fe/component_mask.h>
+
 #include <tessella/base/exceptions.h>
 
 #include <cmath>
@@ -44,6 +46,22 @@ namespace Tessella
           "The function has " + std::to_string(function.n_components) +
           " components, but the finite element has " +
           std::to_string(handler.n_components()) + "; they must be equal."));
+    }
+
+    /// Checks that @p mask fits a function and selects a component.
+    inline void
+    check_mask(const dealii::ComponentMask &mask,
+               const unsigned int           n_components)
+    {
+      AssertThrow(mask.represents_n_components(n_components),
+                  dealii::ExcMessage("The component mask has " +
+                                     std::to_string(mask.size()) +
+                                     " entries, but the finite element has " +
+                                     std::to_string(n_components) +
+                                     " components; they must be equal."));
+      AssertThrow(mask.n_selected_components(n_components) > 0,
+                  dealii::ExcMessage("The component mask selects no component; "
+                                     "select at least one."));
     }
 
     /// Entries of @p vector for the degrees of freedom that this process

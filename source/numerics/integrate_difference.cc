@@ -7,6 +7,7 @@
 #include <string>
 
 #include "../base/vector_types.h"
+#include "../lac/reproducible_sum.h"
 #include "collective_ranges.h"
 #include "function_batch.h"
 #include "polytope_projection.h"
@@ -48,14 +49,16 @@ namespace Tessella
       }
 
       /// Adds the integral over the points of @p batch of that power of the
-      /// error of which @p norm is the root, or the largest error, to @p sum.
+      /// error of which @p norm is the root, or the largest error, to @p sum,
+      /// for the components that @p mask selects.
       template <int dim>
       void
-      add_powers(const QuadratureBatch<dim> &batch,
-                 const ErrorBatch<dim>      &error,
-                 const NormType              norm,
-                 const double                exponent,
-                 double                     &sum)
+      add_powers(const QuadratureBatch<dim>  &batch,
+                 const ErrorBatch<dim>       &error,
+                 const NormType               norm,
+                 const double                 exponent,
+                 const dealii::ComponentMask &mask,
+                 double                      &sum)
       {
         const unsigned int n = batch.size();
         if (norm == NormType::Lp_norm)
@@ -65,14 +68,15 @@ namespace Tessella
               {
                 double square = 0.;
                 for (unsigned int c = 0; c < error.n_components; ++c)
-                  square += error.value[std::size_t(c) * n + q] *
-                            error.value[std::size_t(c) * n + q];
+                  if (mask[c])
+                    square += error.value[std::size_t(c) * n + q] *
+                              error.value[std::size_t(c) * n + q];
                 sum += batch.weight[q] * std::pow(square, .5 * exponent);
               }
             return;
           }
         for (unsigned int c = 0; c < error.n_components; ++c)
-          for (unsigned int q = 0; q < n; ++q)
+          for (unsigned int q = 0; mask[c] && q < n; ++q)
             {
               const double      w = batch.weight[q];
               const std::size_t i = std::size_t(c) * n + q;
@@ -109,9 +113,11 @@ namespace Tessella
                          dealii::Vector<float>           &difference,
                          const NormType                   norm,
                          const unsigned int               extra_order,
-                         const double                     exponent)
+                         const double                     exponent,
+                         const dealii::ComponentMask     &mask)
     {
       check_norm("integrate_difference()", norm, exponent);
+      check_mask(mask, handler.n_components());
       const bool gradients =
         (norm == NormType::H1_seminorm || norm == NormType::H1_norm);
       check_function(handler, exact);
@@ -143,7 +149,7 @@ namespace Tessella
                                 dofs.n_basis[k],
                                 norm != NormType::H1_seminorm,
                                 gradients);
-                  add_powers(batch, error, norm, exponent, sum);
+                  add_powers(batch, error, norm, exponent, mask, sum);
                 });
               partial[item] = sum;
             }
@@ -187,7 +193,9 @@ namespace Tessella
                       " polytopes: give the vector that "
                       "integrate_difference() filled for this handler."));
       });
-      double sum = 0.;
+      // Sums of powers have the same bits for any number of processes.
+      std::vector<double> powers;
+      double              largest = 0.;
       for (const float d : cellwise_error)
         {
           const double e = d;
@@ -195,21 +203,22 @@ namespace Tessella
             {
               case NormType::mean:
               case NormType::L1_norm:
-                sum += e;
+                powers.push_back(e);
                 break;
               case NormType::Linfty_norm:
-                sum = std::max(sum, e);
+                largest = std::max(largest, e);
                 break;
               case NormType::Lp_norm:
-                sum += std::pow(e, exponent);
+                powers.push_back(std::pow(e, exponent));
                 break;
               default: // L2_norm, H1_seminorm, H1_norm
-                sum += e * e;
+                powers.push_back(e * e);
             }
         }
-      sum = norm == NormType::Linfty_norm
-              ? dealii::Utilities::MPI::max(sum, communicator)
-              : dealii::Utilities::MPI::sum(sum, communicator);
+      if (norm == NormType::Linfty_norm)
+        return dealii::Utilities::MPI::max(largest, communicator);
+      const double sum =
+        value_of_all(communicator, host_sum(powers.size(), powers.data()));
       if (norm == NormType::Lp_norm)
         return std::pow(sum, 1. / exponent);
       return (norm == NormType::L2_norm || norm == NormType::H1_seminorm ||
@@ -228,7 +237,8 @@ namespace Tessella
     dealii::Vector<float> &,                           \
     const NormType,                                    \
     const unsigned int,                                \
-    const double);
+    const double,                                      \
+    const dealii::ComponentMask &);
 
     TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
     TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)

@@ -7,7 +7,10 @@
 // NVRTC, but no device). Returns 77 if the case cannot run on this machine, 1
 // if a check fails.
 
+#include <deal.II/fe/fe_system.h>
+
 #include <tessella/forms/device_function.h>
+#include <tessella/lac/device_vector.h>
 
 #include <filesystem>
 #include <iostream>
@@ -96,6 +99,77 @@ namespace
 
 
 
+  // The iterate is a component of a function of three components. Fields with
+  // other degrees are evaluated by the host.
+  template <int dim>
+  void
+  check_components(const FunctorCases<dim>                    &cases,
+                   const Vector<double>                       &u,
+                   const Application::QuasilinearProblem<dim> &problem,
+                   Assembler<dim>                             &device,
+                   Assembler<dim>                             &host)
+  {
+    using Form = Application::QuasilinearForm<dim>;
+    System                              one, two;
+    Tessella::AgglomerationHandler<dim> system(*cases.triangulation),
+      other(*cases.triangulation);
+    for (auto *handler : {&system, &other})
+      handler->agglomerate(
+        Tessella::Agglomeration::by_id<dim>(cases.handler.polytope_of_cell()));
+    hp::FECollection<dim>     systems, lower;
+    std::vector<unsigned int> indices;
+    for (unsigned int p = 0; p <= 3; ++p)
+      {
+        const Tessella::FE_BoundingBoxLegendre<dim> fe(p);
+        systems.push_back(FESystem<dim>(fe, 3));
+        lower.push_back(fe);
+      }
+    const auto &scalar = cases.handler.polytopic_dofs();
+    for (unsigned int k = 0; k < cases.handler.n_polytopes(); ++k)
+      indices.push_back(scalar.degree[k]);
+    system.distribute_dofs(systems, indices);
+    for (unsigned int &index : indices)
+      index = (index + 1) % 4;
+    other.distribute_dofs(lower, indices);
+    Vector<double> v(system.n_dofs()), w(other.n_dofs());
+    for (unsigned int i = 0; i < v.size(); ++i)
+      v(i) = std::cos(3. * i);
+    for (unsigned int i = 0; i < w.size(); ++i)
+      w(i) = 0.1 * std::sin(3. * i);
+    for (unsigned int k = 0; k < cases.handler.n_polytopes(); ++k)
+      for (unsigned int i = 0; i < scalar.n_basis[k]; ++i)
+        v(system.polytopic_dofs().dof_offset[k] + scalar.n_basis[k] + i) =
+          u(scalar.dof_offset[k] + i);
+    const Tessella::DeviceVector<double>            v_on_device(v);
+    const std::vector<Tessella::DiscreteField<dim>> components = {
+      {system, v, 1}, {system, v_on_device, 1}};
+    one.assemble(device,
+                 Form(problem,
+                      Tessella::DiscreteField<dim>(cases.handler, u),
+                      Form::newton,
+                      1.,
+                      3));
+    for (const auto &component : components)
+      {
+        two.assemble(device, Form(problem, component, Form::newton, 1., 3));
+        verify("component of a function",
+               contains(device.report().coefficients, "on the device") &&
+                 one.difference(two) == 0.,
+               device.report().coefficients);
+      }
+    // ---- The host evaluates fields of other degrees.
+    const Form other_degrees(
+      problem, Tessella::DiscreteField<dim>(other, w), Form::newton, 1., 3);
+    one.assemble(host, other_degrees);
+    two.assemble(device, other_degrees);
+    verify("field of other degrees",
+           contains(device.report().coefficients, "host's threads") &&
+             row_difference(cases, one, two) < 1e-12,
+           device.report().coefficients);
+  }
+
+
+
   template <int dim>
   void
   compare(const bool simplices, const bool hp, const unsigned int degree)
@@ -146,6 +220,8 @@ namespace
                (diffusion == "2 + x" || one.difference(two) > 1e-3) &&
                  row_difference(cases, three, two) < 1e-12);
         u = before;
+
+        check_components(cases, u, problem, device, host);
 
         // ---- Parts use the values of neighbours outside of them.
         std::size_t  too_little = 0, enough = std::size_t(1) << 26;

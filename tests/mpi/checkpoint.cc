@@ -18,6 +18,7 @@
 #include <tessella/numerics/checkpoint.h>
 #include <tessella/numerics/vector_tools.h>
 
+#include "../messages.h"
 #include "../tests.h"
 #include "cases.h"
 
@@ -242,6 +243,94 @@ p4est()
   MPI_Comm_free(&two);
 }
 
+// Velocity and pressure: other degrees, components, kinds of polynomials and
+// numbers of functions on the same polytopes. Written on two processes.
+template <int dim>
+void
+several_handlers()
+{
+  const std::string  in = ", several handlers in " + std::to_string(dim) + "-D";
+  const MPI_Comm     all  = MPI_COMM_WORLD;
+  const unsigned int me   = Utilities::MPI::this_mpi_process(all);
+  const std::string  file = "checkpoint-several-" + std::to_string(dim);
+  using Vector            = TrilinosWrappers::MPI::Vector;
+  MPI_Comm two;
+  MPI_Comm_split(all, me < 2 ? 0 : 1, static_cast<int>(me), &two);
+  std::uint64_t written[2] = {0, 0};
+  if (me < 2)
+    {
+      parallel::distributed::Triangulation<dim> triangulation(two);
+      coarse(triangulation);
+      refine(triangulation);
+      AgglomerationHandler<dim> velocity(triangulation),
+        pressure(triangulation), other(triangulation);
+      velocity.agglomerate(Agglomeration::complete_families<dim>());
+      pressure.agglomerate(Agglomeration::complete_families<dim>());
+      other.agglomerate(Agglomeration::none<dim>());
+      Vectors u(2), p(1), w(1);
+      fill(velocity, u, PolynomialSpaceType::total_degree, dim);
+      distribute_by_position(pressure,
+                             {{2, 1}},
+                             PolynomialSpaceType::tensor_product,
+                             1);
+      p[0].reinit(pressure.locally_owned_dofs(), two);
+      TVT::project(pressure, *parse<dim>("sin(3*x)*y"), p[0]);
+      fill(other, w, PolynomialSpaceType::total_degree, 1);
+      write_checkpoint<dim, Vector>(file,
+                                    triangulation,
+                                    {&velocity, &pressure},
+                                    {{&u[0], &u[1]}, {&p[0]}},
+                                    "step 8");
+      written[0] = digest(velocity, u);
+      written[1] = digest(pressure, p);
+      check_throws<ExcUserInput>(
+        "other polytopes" + in,
+        [&]() {
+          write_checkpoint<dim, Vector>(file,
+                                        triangulation,
+                                        {&velocity, &other},
+                                        {{}, {&w[0]}});
+        },
+        "have different polytopes");
+    }
+  for (std::uint64_t &value : written)
+    value = of_first(value);
+  MPI_Barrier(all);
+
+  const auto read = [&](const MPI_Comm comm, const std::string &name) {
+    CheckpointReader<dim>                     reader(file, comm);
+    parallel::distributed::Triangulation<dim> triangulation(comm);
+    coarse(triangulation);
+    reader.load(triangulation);
+    AgglomerationHandler<dim> velocity(triangulation), pressure(triangulation);
+    const bool throws = contains(message_of([&] { reader.restore(velocity); }),
+                                 "has 2 handlers, not 1.") &&
+                        contains(message_of([&] { reader.n_solutions(2); }),
+                                 "there is no handler 2.");
+    reader.restore({&velocity, &pressure});
+    Vectors u(reader.n_solutions(0)), p(reader.n_solutions(1));
+    for (auto &v : u)
+      v.reinit(velocity.locally_owned_dofs(), comm);
+    for (auto &v : p)
+      v.reinit(pressure.locally_owned_dofs(), comm);
+    reader.read(velocity, std::vector<Vector *>{&u[0], &u[1]});
+    reader.read(pressure, p[0]);
+    const bool same =
+      digest(velocity, u) == written[0] && digest(pressure, p) == written[1];
+    if (me == 0)
+      check(name + in,
+            same && throws && reader.n_handlers() == 2 && u.size() == 2 &&
+              p.size() == 1 && velocity.n_components() == dim &&
+              pressure.polynomial_space() ==
+                PolynomialSpaceType::tensor_product &&
+              reader.user_data() == "step 8");
+  };
+  read(all, "all processes");
+  if (me == 0)
+    read(MPI_COMM_SELF, "one process");
+  MPI_Comm_free(&two);
+}
+
 std::string
 text_of(const std::string &name)
 {
@@ -321,7 +410,7 @@ all_damages()
           "was written with Tessella 0.0.7");
   damaged("another format",
           "checkpoint-2",
-          replace("checkpoint 1", "checkpoint 99"),
+          replace("checkpoint 2", "checkpoint 99"),
           "has the format 99");
   damaged("truncated forest", data, shorter, "bytes instead of");
   damaged("truncated data",
@@ -467,6 +556,8 @@ main(int argc, char **argv)
   TestProgram program(argc, argv);
   p4est<2>();
   p4est<3>();
+  several_handlers<2>();
+  several_handlers<3>();
   all_damages();
   fully_distributed();
   serial();

@@ -123,7 +123,13 @@ namespace Tessella
         /// Output: maximum of n . a n on both sides of each facet.
         double *a_bar;
 
+        /// Coefficients of discrete fields. A field is component
+        /// field_component of a function of n_field_components components
+        /// with the degrees of the space that is assembled, which has
+        /// n_components components itself.
         const double *field[max_fields];
+        unsigned int  field_component[max_fields],
+          n_field_components[max_fields], n_components;
         /// Values per sub-cell, by index of the whole mesh.
         const double *cell_value[max_cell_values];
         double        t, theta;
@@ -206,6 +212,18 @@ namespace Tessella
     fields() const
     {
       return present_fields;
+    }
+    /// Whether a kernel can evaluate the fields beside functions of the space
+    /// @p dofs: it has one table of degrees only.
+    bool
+    fields_fit(const PolytopicDoFs &dofs) const
+    {
+      // Forms on slabs have no discrete fields.
+      if constexpr (dim < 4)
+        for (const DiscreteField<dim> &field : present_fields)
+          if (!field.has_degrees_of(dofs))
+            return false;
+      return true;
     }
     const std::vector<std::shared_ptr<const std::vector<double>>> &
     cell_values() const

@@ -2,35 +2,17 @@
 #ifndef tessella_forms_discrete_field_h
 #define tessella_forms_discrete_field_h
 
-#include <tessella/base/config.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 // This file includes no deal.II header, so that .cu files can include it.
 
-namespace dealii
-{
-  template <typename Number>
-  class Vector;
-#ifdef TESSELLA_HAVE_EPETRA
-  namespace TrilinosWrappers
-  {
-    namespace MPI
-    {
-      class Vector;
-    }
-  } // namespace TrilinosWrappers
-#endif
-} // namespace dealii
-
 namespace Tessella
 {
   template <int dim>
   class AgglomerationHandler;
-  template <typename Number>
-  class DeviceVector;
+  struct PolytopicDoFs;
 
   /**
    * Discrete function on polytopes, on whose values and gradients coefficients
@@ -40,28 +22,41 @@ namespace Tessella
    *     const DiscreteField<dim> u(agglomeration, solution);
    *     form.add_field(u); // PointData::value[0], PointData::gradient[0]
    *
-   * The object refers to handler and vector, which must outlive it, and reads
-   * the vector when an assembly begins. The vector may be on the host or on the
-   * device, whatever the backend is. If it is on the other side, it is copied
-   * once per assembly (8 bytes per degree of freedom), so that a loop with
-   * DeviceVector and Backend::cuda copies nothing.
+   * <b>Several components.</b> A field is one component of a function, for
+   * example the velocity in direction x; a form takes a field for each
+   * component that it reads:
    *
-   * The polytopes must be those of the assembly. Errors, in assembly: a vector
-   * whose size differs from the number of degrees of freedom, or a vector that
-   * is distributed over several processes.
+   *     for (unsigned int c = 0; c < dim; ++c)
+   *       form.add_field({velocity_handler, velocity, c});
+   *
+   * <b>Vectors.</b> The object refers to handler and vector, which must outlive
+   * it, and reads the vector when an assembly begins. The vector may be on the
+   * host or on the device, whatever the backend is. If it is on the other side,
+   * it is copied once per assembly (8 bytes per degree of freedom of all
+   * components), so that on one process a loop with DeviceVector and
+   * Backend::cuda copies nothing. On a mesh that is distributed over processes
+   * the values of ghosts are exchanged when an assembly begins, on the host.
+   *
+   * <b>Spaces.</b> The polytopes must be those of the assembly; degrees and
+   * numbers of components may differ from those of the space that is assembled.
+   * A device evaluates fields whose degrees are those of that space; with other
+   * ones the host's threads evaluate the form.
+   *
+   * Errors: a component that the handler does not have; in assembly, a vector
+   * whose size differs from the number of degrees of freedom, or a
+   * dealii::Vector on a mesh that is distributed over processes.
    */
   template <int dim>
   class DiscreteField
   {
   public:
+    /// VectorType: dealii::Vector<double>,
+    /// LinearAlgebra::distributed::Vector<double>, HostVector<double>,
+    /// TrilinosWrappers::MPI::Vector or DeviceVector<double>.
+    template <typename VectorType>
     DiscreteField(const AgglomerationHandler<dim> &handler,
-                  const dealii::Vector<double>    &vector);
-#ifdef TESSELLA_HAVE_EPETRA
-    DiscreteField(const AgglomerationHandler<dim>             &handler,
-                  const dealii::TrilinosWrappers::MPI::Vector &vector);
-#endif
-    DiscreteField(const AgglomerationHandler<dim> &handler,
-                  const DeviceVector<double>      &vector);
+                  const VectorType                &vector,
+                  const unsigned int               component = 0);
 
     /// Reads the present values of the vector; called when an assembly begins.
     void
@@ -79,18 +74,31 @@ namespace Tessella
              double              *values,
              double *const       *gradients) const;
 
-    /// Coefficients of the basis in host memory, valid until the vector
-    /// changes.
+    /// Coefficients of the basis, of all components, in host memory, valid
+    /// until the vector changes.
     const double *
     host_values() const;
 
-    /// Coefficients of the basis in device memory; null if the vector is on the
-    /// host.
+    /// Coefficients of the basis, of all components, in device memory; null if
+    /// the vector is on the host, or the mesh is distributed over processes.
     const double *
     device_values() const;
 
+    /// Number of coefficients of all components on this process.
     std::size_t
     size() const;
+
+    /// The component of the function that this field is, and the number of
+    /// components that the function has.
+    unsigned int
+    component() const;
+    unsigned int
+    n_components() const;
+
+    /// Whether the degrees of all polytopes are those of another space on the
+    /// same mesh.
+    bool
+    has_degrees_of(const PolytopicDoFs &dofs) const;
 
   private:
     struct Implementation;

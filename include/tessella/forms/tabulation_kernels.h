@@ -167,12 +167,20 @@ namespace Tessella
                  PointData<dim>            &p)
       {
         const MeshData<dim> &M = T.mesh;
+        if (n_fields == 0)
+          return;
+        // Number of scalar functions of the polytopes that precede this one.
+        const std::uint64_t first = T.n_components == 1
+                                      ? M.dof_offset[k]
+                                      : M.dof_offset[k] / T.n_components;
         for (int i = 0; i < n_fields; ++i)
           evaluate_field<dim>(M.box + 2 * dim * std::uint64_t(k),
                               M.degree[k],
                               M.n_basis[k],
                               M.exponents,
-                              T.field[i] + M.dof_offset[k],
+                              T.field[i] + first * T.n_field_components[i] +
+                                std::uint64_t(T.field_component[i]) *
+                                  M.n_basis[k],
                               p.x,
                               p.value[i],
                               p.gradient[i]);

@@ -51,6 +51,27 @@ namespace Tessella
                    const std::string                     &user_data = "");
 
   /**
+   * The same for several handlers with the same polytopes, such as those of
+   * velocity and pressure, whose degrees, components and kinds of polynomials
+   * may differ: solutions[i] has the functions of handlers[i].
+   *
+   *     write_checkpoint<dim, VectorType>(file_name,
+   *                                       triangulation,
+   *                                       {&velocity_handler,
+   *                                        &pressure_handler},
+   *                                       {{&velocity, &old_velocity},
+   *                                        {&pressure}});
+   */
+  template <int dim, typename VectorType>
+  void
+  write_checkpoint(
+    const std::string                                    &file_name,
+    dealii::Triangulation<dim>                           &triangulation,
+    const std::vector<const AgglomerationHandler<dim> *> &handlers,
+    const std::vector<std::vector<const VectorType *>>   &solutions,
+    const std::string                                    &user_data = "");
+
+  /**
    * Reads a checkpoint of write_checkpoint():
    *
    *     CheckpointReader<dim> reader(file_name, communicator);
@@ -59,6 +80,10 @@ namespace Tessella
    *     reader.restore(handler);
    *     solution.reinit(handler.locally_owned_dofs(), communicator);
    *     reader.read(handler, solution);
+   *
+   * Several handlers are restored together, and read() is called for each:
+   *
+   *     reader.restore({&velocity_handler, &pressure_handler});
    *
    * Polytopes, degrees and coefficients are the same to the last bit, on any
    * number of processes. Polytopes that a new partition cuts are an error or,
@@ -84,9 +109,13 @@ namespace Tessella
     const std::string &
     user_data() const;
 
-    /// Number of discrete functions in the checkpoint.
+    /// Number of handlers in the checkpoint.
     unsigned int
-    n_solutions() const;
+    n_handlers() const;
+
+    /// Number of discrete functions of a handler in the checkpoint.
+    unsigned int
+    n_solutions(const unsigned int handler = 0) const;
 
     /**
      * Gives @p triangulation the mesh of the checkpoint. It must have the same
@@ -105,7 +134,12 @@ namespace Tessella
     void
     restore(AgglomerationHandler<dim> &handler, const bool split_cut = false);
 
-    /// Reads the functions, for the handler that restore() filled.
+    /// The same for all handlers of the checkpoint, in their order.
+    void
+    restore(const std::vector<AgglomerationHandler<dim> *> &handlers,
+            const bool                                      split_cut = false);
+
+    /// Reads the functions of a handler that restore() filled.
     template <typename VectorType>
     void
     read(const AgglomerationHandler<dim> &handler,

@@ -6,6 +6,7 @@
 
 #include <deal.II/lac/vector.h>
 #include <deal.II/numerics/data_component_interpretation.h>
+#include <deal.II/numerics/data_postprocessor.h>
 
 #include <tessella/grid/agglomeration_handler.h>
 
@@ -37,6 +38,17 @@ namespace Tessella
    *   - color: small number that differs between neighbouring polytopes,
    *   - degree: polynomial degree,
    *   - material_id: deal.II's material id of the cell.
+   *
+   * <b>Derived quantities</b>, such as pressure, Mach number or vorticity, come
+   * from a class derived from dealii::DataPostprocessor, for example
+   * dealii::DataPostprocessorScalar. It receives values and gradients of the
+   * polynomials themselves at the nodes:
+   *
+   *     const Vorticity<dim> vorticity;
+   *     data_out.add_data_vector(solution, vorticity);
+   *
+   * <b>Several handlers</b> on the same polytopes, such as those of velocity
+   * and pressure, can be in one output.
    *
    * <b>Cells.</b> Hypercubes are subdivided as in dealii::DataOut, simplices
    * into n_subdivisions^dim simplices; wedges and pyramids are not subdivided.
@@ -76,6 +88,39 @@ namespace Tessella
     add_data_vector(const VectorType                  &vector,
                     const std::vector<std::string>    &names,
                     const std::vector<Interpretation> &interpretation = {});
+
+    /// The same for a function of another handler, which must have the same
+    /// polytopes and outlive this object.
+    template <typename VectorType>
+    void
+    add_data_vector(const AgglomerationHandler<dim>   &handler,
+                    const VectorType                  &vector,
+                    const std::vector<std::string>    &names,
+                    const std::vector<Interpretation> &interpretation = {});
+
+    /**
+     * Adds quantities that @p postprocessor computes from a discrete function,
+     * with the names and interpretations that it returns. With one component
+     * evaluate_scalar_field() is called, otherwise evaluate_vector_field(), for
+     * all nodes of a cell at once and by several threads concurrently. The
+     * inputs have evaluation_points, solution_values and, if they are asked for
+     * by get_needed_update_flags(), solution_gradients and solution_hessians;
+     * the cell and normals are not set, and a flag that asks for normals is
+     * an error. The postprocessor must outlive this object.
+     */
+    template <typename VectorType>
+    void
+    add_data_vector(const VectorType                     &vector,
+                    const dealii::DataPostprocessor<dim> &postprocessor);
+
+    /// The same with functions of several handlers on the same polytopes, whose
+    /// components follow each other in the input of the postprocessor.
+    template <typename VectorType>
+    void
+    add_data_vector(
+      const std::vector<const AgglomerationHandler<dim> *> &handlers,
+      const std::vector<const VectorType *>                &vectors,
+      const dealii::DataPostprocessor<dim>                 &postprocessor);
 
     /// Adds a field of one value per polytope (error indicators, for example).
     template <typename Number>
@@ -117,15 +162,36 @@ namespace Tessella
   private:
     class PatchBuilder;
 
+    using HandlerPointer =
+      SmartPointer<const AgglomerationHandler<dim>, PolytopicDataOut<dim>>;
+    using PostprocessorPointer =
+      SmartPointer<const dealii::DataPostprocessor<dim>, PolytopicDataOut<dim>>;
+
+    /// A discrete function.
+    struct DofFunction
+    {
+      HandlerPointer      handler;
+      std::vector<double> values;
+    };
+
+    /// Fields of one discrete function, or what a postprocessor computes from
+    /// one or several.
     struct DofData
     {
-      std::vector<double>         values;
+      std::vector<DofFunction>    functions;
+      PostprocessorPointer        postprocessor; ///< or null
       std::vector<std::string>    names;
       std::vector<Interpretation> interpretation;
     };
 
-    SmartPointer<const AgglomerationHandler<dim>, PolytopicDataOut<dim>>
-                                                      handler;
+    /// Copies the values of @p vector, and checks that @p handler has the
+    /// polytopes of this object.
+    template <typename VectorType>
+    DofFunction
+    make_function(const AgglomerationHandler<dim> &handler,
+                  const VectorType                &vector) const;
+
+    HandlerPointer                                    handler;
     std::vector<DofData>                              dof_data;
     std::vector<std::vector<double>>                  polytope_data;
     std::vector<std::string>                          polytope_data_names;

@@ -12,9 +12,22 @@
 namespace Tessella
 {
   /**
-   * Error indicators of discrete solutions of scalar forms, for adaptive
-   * refinement: one value for each polytope that this process owns. They are
-   * computed from the coefficient blocks of a form at points, for any Form.
+   * Error indicators of discrete solutions, for adaptive refinement: one value
+   * for each polytope that this process owns. They are computed from the
+   * coefficient blocks of forms at points, for any Form.
+   *
+   * <b>Several components.</b> A Form is scalar. Each component u_c has a form
+   * of its own with its own diffusion, source and boundary values, or all
+   * components have the same one. The square of an indicator is the sum over c
+   * of the formulas below with u_c and its form: what is estimated is the error
+   * of the system of equations of these forms. Terms that couple components
+   * without derivatives, such as the reaction of another species, belong into
+   * the source of u_c (as functions of a DiscreteField for each component);
+   * they then are part of the residual, though not of its weights. For
+   * couplings of the fluxes, as in linear elasticity, jumps() alone has a
+   * meaning: its terms are the jumps of the components, and sigma may be that
+   * of the system.
+   *
    * VectorType: dealii::Vector<double>,
    * LinearAlgebra::distributed::Vector<double> or
    * TrilinosWrappers::MPI::Vector.
@@ -26,16 +39,17 @@ namespace Tessella
   namespace ErrorEstimator
   {
     /// Computes the indicators of residual(), or without @p residuals those of
-    /// jumps(); internal.
+    /// jumps(), with a form and its penalty for each component, or one for all;
+    /// internal.
     template <int dim, typename VectorType>
     void
-    estimate(const AgglomerationHandler<dim> &handler,
-             const Form<dim>                 &form,
-             const std::vector<double>       &sigma,
-             const unsigned int               extra_order,
-             const bool                       residuals,
-             const VectorType                &solution,
-             dealii::Vector<double>          &indicators);
+    estimate(const AgglomerationHandler<dim>        &handler,
+             const std::vector<const Form<dim> *>   &forms,
+             const std::vector<std::vector<double>> &sigma,
+             const unsigned int                      extra_order,
+             const bool                              residuals,
+             const VectorType                       &solution,
+             dealii::Vector<double>                 &indicators);
 
     /**
      * Residual-based indicators: with the flux q = a grad u + beta u,
@@ -75,7 +89,7 @@ namespace Tessella
      *
      * <b>Cost.</b> About that of compute_errors(): evaluations of the form at
      * the points of all volumes (2 dim + 1 times for variable coefficients) and
-     * of both sides of all facets.
+     * of both sides of all facets, for each component.
      */
     template <int dim, typename VectorType>
     void
@@ -86,7 +100,20 @@ namespace Tessella
              dealii::Vector<double>          &indicators,
              const unsigned int               extra_order = 4)
     {
-      estimate(handler, form, sigma, extra_order, true, solution, indicators);
+      estimate<dim>(
+        handler, {&form}, {sigma}, extra_order, true, solution, indicators);
+    }
+    /// The same with a form and its penalty for each component.
+    template <int dim, typename VectorType>
+    void
+    residual(const AgglomerationHandler<dim>        &handler,
+             const std::vector<const Form<dim> *>   &forms,
+             const std::vector<std::vector<double>> &sigma,
+             const VectorType                       &solution,
+             dealii::Vector<double>                 &indicators,
+             const unsigned int                      extra_order = 4)
+    {
+      estimate(handler, forms, sigma, extra_order, true, solution, indicators);
     }
 
     /**
@@ -106,11 +133,24 @@ namespace Tessella
           dealii::Vector<double>          &indicators,
           const unsigned int               extra_order = 4)
     {
-      estimate(handler, form, sigma, extra_order, false, solution, indicators);
+      estimate<dim>(
+        handler, {&form}, {sigma}, extra_order, false, solution, indicators);
+    }
+    /// The same with a form and its penalty for each component.
+    template <int dim, typename VectorType>
+    void
+    jumps(const AgglomerationHandler<dim>        &handler,
+          const std::vector<const Form<dim> *>   &forms,
+          const std::vector<std::vector<double>> &sigma,
+          const VectorType                       &solution,
+          dealii::Vector<double>                 &indicators,
+          const unsigned int                      extra_order = 4)
+    {
+      estimate(handler, forms, sigma, extra_order, false, solution, indicators);
     }
 
     /// (sum eta_k^2)^(1/2) over the polytopes of all processes, with the same
-    /// result on each. Collective.
+    /// bits for any number of them. Collective.
     template <int dim>
     double
     global(const AgglomerationHandler<dim> &handler,

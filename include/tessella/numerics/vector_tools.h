@@ -6,6 +6,7 @@
 #include <deal.II/base/function.h>
 #include <deal.II/base/point.h>
 
+#include <deal.II/fe/component_mask.h>
 #include <deal.II/lac/vector.h>
 #include <deal.II/numerics/vector_tools_common.h>
 
@@ -84,12 +85,15 @@ namespace Tessella
                  std::vector<dealii::Vector<double>>   &values);
 
     /**
-     * Norm of (solution - exact) per polytope, all components together:
+     * Norm of (solution - exact) per polytope, of the components that @p mask
+     * selects together (by default, of all):
      * L2_norm, L1_norm, Linfty_norm (largest value at quadrature points),
      * H1_seminorm, H1_norm, Lp_norm with the power @p exponent, and mean, which
-     * is, as in deal.II, the integral of exact - solution. Quadrature is of
-     * order 2 p + @p extra_order. Threads share the work; the result does not
-     * depend on their number. @p difference is resized to the number of
+     * is, as in deal.II, the integral of exact - solution. Lp_norm has powers
+     * of the Euclidean length of the vector of errors, L1_norm and mean are
+     * sums over the components, Linfty_norm is the largest of all. Quadrature
+     * is of order 2 p + @p extra_order. Threads share the work; the result does
+     * not depend on their number. @p difference is resized to the number of
      * polytopes that this process owns; compute_global_error() computes one
      * value from it.
      */
@@ -101,7 +105,8 @@ namespace Tessella
                          dealii::Vector<float>              &difference,
                          const dealii::VectorTools::NormType norm,
                          const unsigned int                  extra_order = 4,
-                         const double                        exponent    = 2.);
+                         const double                        exponent    = 2.,
+                         const dealii::ComponentMask        &mask        = {});
 
     /**
      * Norm over all polytopes from the result of integrate_difference(), as
@@ -109,7 +114,7 @@ namespace Tessella
      * the triangulation. @p exponent is used for Lp_norm only.
      *
      * Collective over the processes of the handler's triangulation: the result
-     * is that of all processes, and the same on each.
+     * is that of all processes, with the same bits for any number of them.
      */
     template <int dim>
     double
@@ -118,7 +123,8 @@ namespace Tessella
                          const dealii::VectorTools::NormType norm,
                          const double                        exponent = 2.);
 
-    /// Errors for a convergence table, from one loop over the mesh.
+    /// Errors for a convergence table, from one loop over the mesh: of one
+    /// component, or the roots of the sums over components.
     struct ErrorNorms
     {
       double L2 = 0., H1_seminorm = 0.;
@@ -129,7 +135,9 @@ namespace Tessella
     /**
      * L2 norm, broken H1 seminorm and dG norm of e = solution - exact for the
      * scalar @p form; @p sigma is the penalty per facet,
-     * PolytopicAssembler::penalty().
+     * PolytopicAssembler::penalty(). With several components, the form stands
+     * for each of them, and the squares of the norms are summed over the
+     * components that @p mask selects (by default, all of them).
      *
      * The dG norm is that of Dong, Georgoulis and Kappas (2021),
      *   |e|^2 = sum_k |a^(1/2) grad e|^2_k + |c_0 e|^2_k
@@ -153,6 +161,9 @@ namespace Tessella
      *
      * Negative weights count as zero. @p exact is assumed to be continuous on
      * interior facets, so that jumps are those of the solution.
+     *
+     * Results are the same to the last bit for any number of processes and
+     * threads, for the same polytopes. Collective.
      */
     template <int dim, typename VectorType>
     ErrorNorms
@@ -161,7 +172,26 @@ namespace Tessella
                    const std::vector<double>       &sigma,
                    const VectorType                &solution,
                    const dealii::Function<dim>     &exact,
-                   const unsigned int               extra_order = 4);
+                   const unsigned int               extra_order = 4,
+                   const dealii::ComponentMask     &mask        = {});
+
+    /**
+     * The norms of compute_errors() of each component, in their order.
+     * @p forms has the scalar form of each component, whose coefficients may
+     * differ, and @p sigma their penalties; or both have one entry, for all
+     * components. Terms that couple components are not part of the norms.
+     *
+     * <b>Cost.</b> That of compute_errors() for each form: one loop over the
+     * mesh for a common form, one for each component otherwise.
+     */
+    template <int dim, typename VectorType>
+    std::vector<ErrorNorms>
+    compute_component_errors(const AgglomerationHandler<dim>        &handler,
+                             const std::vector<const Form<dim> *>   &forms,
+                             const std::vector<std::vector<double>> &sigma,
+                             const VectorType                       &solution,
+                             const dealii::Function<dim>            &exact,
+                             const unsigned int extra_order = 4);
   } // namespace VectorTools
 } // namespace Tessella
 
