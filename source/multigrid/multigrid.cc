@@ -221,7 +221,10 @@ namespace Tessella
         basis_offset.assign(first);
         basis.resize(first[n_all]);
         const unsigned int k = SpaceType::call([&] {
-          return Blocks::orthonormalise(rows, matrix.values(), basis.data());
+          return Blocks::orthonormalise(rows,
+                                        hierarchy.n_components(),
+                                        matrix.values(),
+                                        basis.data());
         });
         AssertThrow(k == rows.n || !data.symmetric,
                     ExcMessage(
@@ -256,6 +259,7 @@ namespace Tessella
         if (!hierarchy.level(l).parent.empty())
           {
             Level &level = *levels[l];
+            separate_components(hierarchy, l);
             SpaceType::call([&] {
               Blocks::change_basis_of_injection(rows,
                                                 {basis_offset.data(),
@@ -266,6 +270,32 @@ namespace Tessella
             });
             break;
           }
+    }
+
+    // Gives each component its own matrices of injection, since they have
+    // different bases.
+    void
+    separate_components(const MultigridHierarchy &hierarchy,
+                        const unsigned int        l)
+    {
+      const unsigned int m = hierarchy.n_components();
+      if (m == 1)
+        return;
+      std::vector<std::uint64_t> places;
+      const std::vector<double>  injection = hierarchy.injection(l, places);
+      std::vector<Number>        matrices;
+      matrices.reserve(m * injection.size());
+      for (std::size_t k = 0; k + 1 < places.size(); ++k)
+        for (unsigned int c = 0; c < m; ++c)
+          matrices.insert(matrices.end(),
+                          injection.begin() + places[k],
+                          injection.begin() + places[k + 1]);
+      for (std::uint64_t &place : places)
+        place *= m;
+      Level &level                       = *levels[l];
+      level.transfer.matrix_offset       = copy(level.matrix_offset, places);
+      level.transfer.matrix              = copy(level.matrix_values, matrices);
+      level.transfer.matrix_of_component = true;
     }
 
     template <typename DoubleMatrix>
@@ -302,6 +332,7 @@ namespace Tessella
       transfer               = internal::BlockTransfer<Number>();
       transfer.n_fine        = fine.n_owned;
       transfer.n_coarse      = coarse.n_owned;
+      transfer.n_components  = hierarchy.n_components();
       transfer.fine_offset   = copy(level.fine_offset, fine.dof_offset);
       transfer.coarse_offset = copy(level.coarse_offset, coarse.dof_offset);
       const auto max_dofs    = [](const MultigridHierarchy::Level &space) {

@@ -91,7 +91,14 @@ namespace Tessella
    * still have the first functions of a polytope. Vectors are transformed to
    * these bases and back in double precision. Coarse operators that were
    * assembled, and hierarchies that join polytopes at a high degree, do not use
-   * these bases: they are for degrees up to 3 or so.
+   * these bases: they are for degrees up to 3 or so. Of several components each
+   * one has its own W, made from its part of D: the diagonal blocks are then
+   * the identity within components, and as well conditioned as the coupling of
+   * the components allows.
+   *
+   * <b>Several components.</b> The same functions serve systems of m equations.
+   * Blocks of the matrix, and those which smoothers invert, couple all
+   * components of a polytope. Transfer works component by component.
    *
    * <b>Many processes.</b> All functions are collective. Levels are distributed
    * in the same way as the finest one: restriction and prolongation need no
