@@ -88,8 +88,9 @@ namespace
     op.reinit(matrix);
     op.reinit(without_penalty);
     op.reinit(rhs);
-    repeat_components(scalar.matrix, m, matrix);
-    repeat_components(scalar.without_penalty, m, without_penalty);
+    repeat_components(std::vector<const Matrix *>(m, &scalar.matrix), matrix);
+    repeat_components(std::vector<const Matrix *>(m, &scalar.without_penalty),
+                      without_penalty);
     repeat_components(scalar.rhs, offset, n, m, rhs);
     repeat_components(x, offset, n, m, X);
     MG chebyshev, gauss_seidel;
@@ -144,6 +145,7 @@ namespace
   test_elasticity(
     const std::vector<unsigned int> &meshes,
     const std::vector<unsigned int> &degrees,
+    const unsigned int               bound,
     const PolynomialSpaceType        space = PolynomialSpaceType::total_degree)
   {
     unsigned int       most = 0, most_by_sweeps = 0, most_in_float = 0;
@@ -192,7 +194,8 @@ namespace
              (degrees.size() > 1 ? "..." : "") +
              (space == PolynomialSpaceType::tensor_product ? ", tensor product"
                                                            : ""),
-           most <= 25 && most_by_sweeps <= 20 && most_in_float <= most + 2,
+           most <= bound && most_by_sweeps <= bound + 3 &&
+             most_in_float <= most + 2,
            text.str());
   }
 } // namespace
@@ -204,9 +207,10 @@ main(int argc, char **argv)
   test_decoupled<2>({3}, 2);
   test_decoupled<2>({2, 4, 1}, 3);
   test_decoupled<3>({2}, 4);
-  test_elasticity<2>({8, 16, 32}, {2});
-  test_elasticity<2>({16}, {1, 3});
-  test_elasticity<2>({8}, {2}, PolynomialSpaceType::tensor_product);
-  test_elasticity<3>({4, 8}, {1});
-  test_elasticity<3>({4}, {3});
+  test_elasticity<2>({8, 16, 32}, {2}, 20);
+  // The penalty hardly falls on coarser levels where degrees vary.
+  test_elasticity<2>({16}, {1, 3}, 27);
+  test_elasticity<2>({8}, {2}, 20, PolynomialSpaceType::tensor_product);
+  test_elasticity<3>({4, 8}, {1}, 20);
+  test_elasticity<3>({4}, {3}, 20);
 }
