@@ -86,8 +86,13 @@ namespace
     std::vector<VectorType> z, l;
     for (unsigned int i = 0; i < 3; ++i)
       {
-        z.push_back(some_vector(n, i));
-        l.push_back(some_vector(n, 10 + i));
+        z.emplace_back(n);
+        l.emplace_back(n);
+        for (unsigned int j = 0; j < n; ++j)
+          {
+            z[i](j) = std::sin((i + 1.) * j);
+            l[i](j) = std::sin((i + 1.) * j + 0.5) + 0.1 * j;
+          }
       }
     const NullSpace<VectorType> null_space(z, l), orthogonal(z);
     VectorType                  x = some_vector(n, 20), b = some_vector(n, 21);
@@ -124,7 +129,7 @@ namespace
     NullSpaceCase<dim, Matrix, HostVector<double>> test(MPI_COMM_WORLD,
                                                         periodic,
                                                         2,
-                                                        dim == 2 ? 4 : 2);
+                                                        dim == 2 ? 4 : 3);
     PolytopicAssembler<dim>        assembler(test.handler, test.data);
     TrilinosWrappers::SparseMatrix matrix;
     VectorType                     rhs, x;
@@ -143,7 +148,9 @@ namespace
     std::copy(x.begin(), x.end(), solution.begin());
     verify(std::to_string(dim) + "-D two levels" +
              (periodic ? ", periodic" : ", Neumann"),
-           test.error(solution) < (periodic ? 0.1 : 1e-8) &&
+           test.error(solution) < (!periodic  ? 1e-8
+                                   : dim == 2 ? 0.1
+                                              : 0.6) &&
              control.last_step() <= 40,
            std::to_string(control.last_step()) + " " +
              std::to_string(test.error(solution)));
