@@ -267,7 +267,10 @@ namespace Tessella
           for (const double jump : parameters.jumps)
             {
               set_jump(jump);
-              check_solvability(handler, problem.form);
+              check_solvability(handler,
+                                problem.form,
+                                fix_the_constant +
+                                  " Or set Multigrid/Null space = constants.");
             }
         for (const unsigned int degree : parameters.discretisation.degrees)
           {

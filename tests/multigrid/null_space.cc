@@ -77,6 +77,54 @@ namespace
                    "must not be declared"));
   }
 
+  // Periodic advection: a matrix that is not symmetric, GMRES.
+  void
+  test_advection()
+  {
+    using Matrix     = HostBlockMatrix<double>;
+    using VectorType = HostVector<double>;
+    NullSpaceCase<2, Matrix, VectorType> problem(MPI_COMM_WORLD, true, 2, 4);
+    Tensor<1, 2>                         b;
+    b[0] = 3.;
+    b[1] = 1.;
+    problem.form.set_advection(b);
+    PolytopicAssembler<2> assembler(problem.handler, problem.data);
+    assembler.assemble_matrix(problem.form, problem.matrix);
+    VectorType  x(problem.rhs), y(problem.rhs);
+    const auto &one = problem.constants.vector(0);
+    problem.matrix.vmult(x, one);
+    problem.matrix.Tvmult(y, one);
+    check_below("advection: constants on both sides",
+                x.l2_norm() + y.l2_norm(),
+                1e-10 * one.l2_norm());
+    using MG       = Multigrid<Matrix>;
+    auto data      = with_constants<MG>();
+    data.symmetric = false;
+    data.smoother  = MG::Smoother::gauss_seidel;
+    MG multigrid;
+    multigrid.initialize(problem.matrix, problem.hierarchy(), data);
+    problem.constants.make_consistent(problem.rhs);
+    SolverControl control(100, 1e-9 * problem.rhs.l2_norm(), false, false);
+    SolverGMRES<VectorType>::AdditionalData gmres;
+    gmres.right_preconditioning = true;
+    gmres.max_n_tmp_vectors     = 60;
+    x                           = 0.;
+    SolverGMRES<VectorType>(control, gmres)
+      .solve(problem.matrix,
+             x,
+             problem.rhs,
+             ProjectedPreconditioner(problem.constants, multigrid));
+    check_below("advection: residual",
+                problem.matrix.residual(y, x, problem.rhs),
+                2e-9 * problem.rhs.l2_norm());
+    verify("advection: iterations",
+           control.last_step() <= 30,
+           std::to_string(control.last_step()));
+    check_below("advection: mean value",
+                std::abs(problem.constants.functional(0) * x),
+                1e-12);
+  }
+
   // Vectors of a user's own, and errors.
   void
   test_vectors()
@@ -172,6 +220,7 @@ main(int argc, char **argv)
   check_null_space_bits<2, Matrix, VectorType>(verify);
   check_null_space_bits<3, Matrix, VectorType>(verify);
   test_mask();
+  test_advection();
   test_vectors();
 #ifdef TESSELLA_HAVE_EPETRA
   for (const bool periodic : {false, true})
