@@ -146,7 +146,7 @@ namespace Tessella
     subtract(VectorType &x, const bool from_solution) const;
 
     std::vector<VectorType> vectors, functionals;
-    // What each vector is, for messages.
+    // Names of the vectors, for messages.
     std::vector<std::string> names;
     // (L^T Z)^{-1}
     dealii::FullMatrix<double> inverse;
