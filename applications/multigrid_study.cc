@@ -20,6 +20,7 @@
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/multigrid/multigrid.h>
+#include <tessella/numerics/null_space.h>
 
 #include <cmath>
 #include <map>
@@ -77,6 +78,7 @@ namespace Tessella
       std::vector<unsigned int> children           = {0};
       std::string               nesting            = "rtree";
       bool                      separate_materials = false;
+      std::string               null_space         = "none";
       double                    tolerance          = 1e-8;
       unsigned int              max_iterations = 200, steps = 4, coarsest = 64,
                    repetitions = 1;
@@ -140,6 +142,13 @@ namespace Tessella
                           "Diffusion in every second cube of edge 1/4, one in "
                           "the others, instead of Equation/Diffusion if not 1.",
                           Patterns::List(Patterns::Double(0.), 1));
+        prm.add_parameter("Null space",
+                          null_space,
+                          "constants: nothing fixes the constant (Neumann or "
+                          "periodic boundaries everywhere, no reaction). The "
+                          "solvers, which must be multigrid, then find the "
+                          "solution with mean value zero.",
+                          Patterns::Selection("none|constants"));
         prm.declare_entry("Tolerance",
                           "1e-8",
                           Patterns::Double(0.),
@@ -254,11 +263,15 @@ namespace Tessella
             problem.form.set_diffusion(CellwiseCoefficient(
               std::map<types::material_id, double>{{0, 1.}, {1, jump}}));
         };
-        for (const double jump : parameters.jumps)
-          {
-            set_jump(jump);
-            check_solvability(handler, problem.form);
-          }
+        if (parameters.null_space == "none")
+          for (const double jump : parameters.jumps)
+            {
+              set_jump(jump);
+              check_solvability(handler,
+                                problem.form,
+                                fix_the_constant +
+                                  " Or set Multigrid/Null space = constants.");
+            }
         for (const unsigned int degree : parameters.discretisation.degrees)
           {
             parameters.discretisation.distribute_dofs(handler, degree);
@@ -468,6 +481,8 @@ namespace Tessella
         mg.cycle    = setting.cycle == "W" ? MG::Cycle::w : MG::Cycle::v;
         mg.n_smoothing_steps = parameters.steps;
         mg.symmetric         = problem.symmetric;
+        if (parameters.null_space == "constants")
+          mg.constant_null_space = {true};
         if (setting.coarse_operator == "assembled")
           {
             const MGMatrix *of_multigrid = nullptr;
@@ -503,18 +518,43 @@ namespace Tessella
 
         timer.restart();
         solution.reinit(rhs);
-        SolverControl   control(parameters.max_iterations,
+        SolverControl control(parameters.max_iterations,
                               parameters.tolerance * rhs.l2_norm(),
                               false,
                               false);
-        const Iteration iteration = {problem.symmetric ? "cg" : "gmres",
-                                     60,
-                                     control};
-        iteration.solve(matrix, solution, rhs, multigrid);
+        solve_system(matrix, solution, rhs, multigrid, handler, control);
         wait(solution);
         result.solve      = timer.wall_time();
         result.iterations = control.last_step();
         result.total      = result.assembly + result.setup + result.solve;
+      }
+
+      // Solves the system with one of the methods for it. If it has a null
+      // space, the right-hand side is made consistent.
+      template <typename MatrixType, typename VectorType, typename MG>
+      void
+      solve_system(const MatrixType                &matrix,
+                   VectorType                      &solution,
+                   VectorType                      &rhs,
+                   const MG                        &multigrid,
+                   const AgglomerationHandler<dim> &handler,
+                   SolverControl                   &control) const
+      {
+        const Iteration iteration = {problem.symmetric ? "cg" : "gmres",
+                                     60,
+                                     control};
+        if (parameters.null_space == "none")
+          {
+            iteration.solve(matrix, solution, rhs, multigrid);
+            return;
+          }
+        const auto constants = NullSpace<VectorType>::constants(handler);
+        constants.make_consistent(rhs);
+        iteration.solve(matrix,
+                        solution,
+                        rhs,
+                        ProjectedPreconditioner(constants, multigrid));
+        constants.project(solution);
       }
 
       void
@@ -522,6 +562,10 @@ namespace Tessella
                         const AgglomerationHandler<dim> &handler,
                         Result                          &result)
       {
+        AssertThrow(parameters.null_space == "none",
+                    ExcMessage("Multigrid/Null space is for multigrid, not for "
+                               "the solver " +
+                               setting.solver + "."));
         typename PolytopicAssembler<dim>::AdditionalData data;
         data.backend = Backend::host;
         data.penalty = parameters.discretisation.penalty;

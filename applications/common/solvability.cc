@@ -148,7 +148,9 @@ namespace Tessella
 
     template <int dim>
     void
-    check_solvability(AgglomerationHandler<dim> &handler, const Form<dim> &form)
+    check_solvability(AgglomerationHandler<dim> &handler,
+                      const Form<dim>           &form,
+                      const std::string         &remedy)
     {
       handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
       typename PolytopicAssembler<dim>::AdditionalData data;
@@ -157,7 +159,7 @@ namespace Tessella
       TrilinosWrappers::SparseMatrix matrix;
       assembler.reinit(matrix);
       assembler.assemble_matrix(form, matrix);
-      check_solvability(handler, matrix);
+      check_solvability(handler, matrix, "the constant", remedy);
     }
 
 
@@ -168,7 +170,8 @@ namespace Tessella
                                   const std::string &,                    \
                                   const std::string &);                   \
   template void check_solvability(AgglomerationHandler<dim> &,            \
-                                  const Form<dim> &)
+                                  const Form<dim> &,                      \
+                                  const std::string &)
     INSTANTIATE(2);
     INSTANTIATE(3);
 #undef INSTANTIATE

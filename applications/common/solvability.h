@@ -13,6 +13,11 @@ namespace Tessella
 {
   namespace Application
   {
+    /// The usual @p remedy of check_solvability().
+    inline const std::string fix_the_constant =
+      "Give a Dirichlet, Robin or inflow boundary (Boundary conditions/Types) "
+      "or a positive Equation/Reaction.";
+
     /**
      * Throws if constants are in the kernel of @p matrix, whose DoFs are those
      * of @p handler. Without a reaction and without a part of the boundary that
@@ -27,10 +32,8 @@ namespace Tessella
     void
     check_solvability(const AgglomerationHandler<dim>              &handler,
                       const dealii::TrilinosWrappers::SparseMatrix &matrix,
-                      const std::string &what = "the constant",
-                      const std::string &remedy =
-                        "Give a Dirichlet, Robin or inflow boundary (Boundary "
-                        "conditions/Types) or a positive Equation/Reaction.");
+                      const std::string &what   = "the constant",
+                      const std::string &remedy = fix_the_constant);
 
     /**
      * Performs the same test for programs that do not have such a matrix, with
@@ -41,7 +44,8 @@ namespace Tessella
     template <int dim>
     void
     check_solvability(AgglomerationHandler<dim> &handler,
-                      const Form<dim>           &form);
+                      const Form<dim>           &form,
+                      const std::string         &remedy = fix_the_constant);
   } // namespace Application
 } // namespace Tessella
 

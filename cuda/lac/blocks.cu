@@ -251,8 +251,9 @@ namespace Tessella
          * M, the product of the elimination steps, left of it.
          */
         __global__ void
-        orthonormalise_kernel(const BlockRows rows,
-                              const bool      in_shared,
+        orthonormalise_kernel(const BlockRows    rows,
+                              const unsigned int n_components,
+                              const bool         in_shared,
                               const double *__restrict__ values,
                               double       *W,
                               unsigned int *first_bad)
@@ -267,11 +268,14 @@ namespace Tessella
           const unsigned int  width = rows.row_width[k];
           const double *const from =
             values + rows.value_offset[k] + rows.diagonal[k];
+          const unsigned int n_basis = n / n_components;
           for (unsigned int e = threadIdx.x; e < n * n; e += blockDim.x)
             {
               const unsigned int i = e / n, j = e % n;
-              a[e] = 0.5 * (from[std::uint64_t(i) * width + j] +
-                            from[std::uint64_t(j) * width + i]);
+              a[e] = i / n_basis == j / n_basis
+                       ? 0.5 * (from[std::uint64_t(i) * width + j] +
+                                from[std::uint64_t(j) * width + i])
+                       : 0.;
             }
           for (unsigned int i = threadIdx.x; i < n; i += blockDim.x)
             diagonal[i] = from[std::uint64_t(i) * width + i];
@@ -373,34 +377,39 @@ namespace Tessella
         /// One thread per polytope, as the blocks are of low degree.
         template <typename Number>
         __global__ void
-        __launch_bounds__(n_threads) injection_basis_kernel(
-          const BlockRows rows,
-          const std::uint64_t *__restrict__ place,
-          const double *__restrict__ W,
-          const unsigned int n_polytopes,
-          const std::uint64_t *__restrict__ fine_offset,
-          const std::uint64_t *__restrict__ matrix_offset,
-          Number *matrix)
+        __launch_bounds__(n_threads)
+          injection_basis_kernel(const BlockRows rows,
+                                 const std::uint64_t *__restrict__ place,
+                                 const double *__restrict__ W,
+                                 const unsigned int          n_polytopes,
+                                 const BlockTransfer<Number> transfer,
+                                 Number                     *matrix)
         {
           const unsigned int k = blockIdx.x * n_threads + threadIdx.x;
           if (k >= n_polytopes)
             return;
-          const double *const W_k    = W + place[k];
-          const unsigned int  stride = rows.size(k);
-          const unsigned int  n =
-            static_cast<unsigned int>(fine_offset[k + 1] - fine_offset[k]);
-          for (std::uint64_t begin = matrix_offset[k];
-               n > 0 && begin < matrix_offset[k + 1];
-               begin += n)
-            // Backward substitution can overwrite its input.
-            for (unsigned int j = n; j-- > 0;)
-              {
-                double sum = matrix[begin + j];
-                for (unsigned int m = j + 1; m < n; ++m)
-                  sum -= double(matrix[begin + m]) * W_k[j * stride + m];
-                matrix[begin + j] =
-                  static_cast<Number>(sum / W_k[j * stride + j]);
-              }
+          const unsigned int stride = rows.size(k), n = transfer.fine_size(k);
+          if (n == 0)
+            return;
+          const std::uint64_t first = transfer.matrix_offset[k],
+                              end   = transfer.matrix_offset[k + 1],
+                              size  = (end - first) / transfer.n_components;
+          const unsigned int shift =
+            stride / transfer.n_components * (stride + 1);
+          for (std::uint64_t begin = first; begin < end; begin += n)
+            {
+              const double *const W_k =
+                W + place[k] + (begin - first) / size * shift;
+              // Backward substitution can overwrite its input.
+              for (unsigned int j = n; j-- > 0;)
+                {
+                  double sum = matrix[begin + j];
+                  for (unsigned int m = j + 1; m < n; ++m)
+                    sum -= double(matrix[begin + m]) * W_k[j * stride + m];
+                  matrix[begin + j] =
+                    static_cast<Number>(sum / W_k[j * stride + j]);
+                }
+            }
         }
 
         /// Entry i of D_k^{-1} x; blocks are stored column by column.
@@ -564,27 +573,29 @@ namespace Tessella
           if (K >= transfer.n_coarse)
             return;
           const std::uint64_t first = transfer.coarse_offset[K];
-          const unsigned int  n_to =
-            static_cast<unsigned int>(transfer.coarse_offset[K + 1] - first);
-          for (unsigned int i = threadIdx.x % group; i < n_to; i += group)
+          const unsigned int  n_K   = transfer.coarse_size(K);
+          for (unsigned int i = threadIdx.x % group;
+               i < transfer.n_components * n_K;
+               i += group)
             {
+              const unsigned int c = i / n_K, row = i % n_K; // c: component
               if (transfer.matrix == nullptr)
                 {
-                  coarse[first + i] = fine[transfer.fine_offset[K] + i];
+                  coarse[first + i] = fine[transfer.fine_offset[K] +
+                                           c * transfer.fine_size(K) + row];
                   continue;
                 }
               Number sum = 0;
-              for (unsigned int c = transfer.child_offset[K];
-                   c < transfer.child_offset[K + 1];
-                   ++c)
+              for (unsigned int e = transfer.child_offset[K];
+                   e < transfer.child_offset[K + 1];
+                   ++e)
                 {
-                  const unsigned int k    = transfer.child[c];
-                  const Number      *from = fine + transfer.fine_offset[k];
-                  const unsigned int n    = static_cast<unsigned int>(
-                    transfer.fine_offset[k + 1] - transfer.fine_offset[k]);
-                  const Number *T = transfer.matrix +
-                                    transfer.matrix_offset[k] +
-                                    std::uint64_t(i) * n;
+                  const unsigned int k = transfer.child[e];
+                  const unsigned int n = transfer.fine_size(k);
+                  const Number *from   = fine + transfer.fine_offset[k] + c * n;
+                  const Number *T =
+                    transfer.component_matrix(k, c, std::uint64_t(n) * n_K) +
+                    std::uint64_t(row) * n;
                   for (unsigned int j = 0; j < n; ++j)
                     sum += T[j] * from[j];
                 }
@@ -605,23 +616,26 @@ namespace Tessella
             return;
           const unsigned int K      = transfer.parent ? transfer.parent[k] : k;
           const Number      *from   = coarse + transfer.coarse_offset[K];
-          const unsigned int n_from = static_cast<unsigned int>(
-            transfer.coarse_offset[K + 1] - transfer.coarse_offset[K]);
+          const unsigned int n_K    = transfer.coarse_size(K),
+                             n      = transfer.fine_size(k);
           const std::uint64_t first = transfer.fine_offset[k];
-          const unsigned int  n =
-            static_cast<unsigned int>(transfer.fine_offset[k + 1] - first);
-          for (unsigned int j = threadIdx.x % group; j < n; j += group)
+          for (unsigned int j = threadIdx.x % group;
+               j < transfer.n_components * n;
+               j += group)
             {
+              const unsigned int c = j / n, column = j % n; // c: component
               if (transfer.matrix == nullptr)
                 {
-                  if (j < n_from)
-                    fine[first + j] += from[j];
+                  if (column < n_K)
+                    fine[first + j] += from[c * n_K + column];
                   continue;
                 }
-              const Number *T = transfer.matrix + transfer.matrix_offset[k] + j;
-              Number        sum = 0;
-              for (unsigned int i = 0; i < n_from; ++i, T += n)
-                sum += *T * from[i];
+              const Number *T =
+                transfer.component_matrix(k, c, std::uint64_t(n) * n_K) +
+                column;
+              Number sum = 0;
+              for (unsigned int i = 0; i < n_K; ++i, T += n)
+                sum += *T * from[c * n_K + i];
               fine[first + j] += sum;
             }
         }
@@ -640,6 +654,8 @@ namespace Tessella
           const unsigned int B = blockIdx.x, K = plan.coarse_row[B],
                              L   = coarse.block_column[B];
           const unsigned int n_K = coarse.size(K), n_L = coarse.size(L);
+          const unsigned int N_K   = n_K / transfer.n_components,
+                             N_L   = n_L / transfer.n_components;
           const unsigned int width = coarse.row_width[K];
           Number            *to =
             coarse_values + coarse.value_offset[K] + coarse.column_offset[B];
@@ -652,33 +668,47 @@ namespace Tessella
               const unsigned int stride = fine.row_width[k];
               const Number      *A =
                 fine_values + fine.value_offset[k] + fine.column_offset[b];
+              // functions of a component
+              const unsigned int N_k = n_k / transfer.n_components,
+                                 N_l = n_l / transfer.n_components;
               if (transfer.matrix == nullptr)
                 {
                   for (unsigned int f = threadIdx.x; f < n_K * n_L;
                        f += blockDim.x)
-                    to[std::uint64_t(f / n_L) * width + f % n_L] =
-                      A[std::uint64_t(f / n_L) * stride + f % n_L];
+                    {
+                      const unsigned int i = f / n_L, j = f % n_L;
+                      to[std::uint64_t(i) * width + j] =
+                        A[std::uint64_t(i / N_K * N_k + i % N_K) * stride +
+                          j / N_L * N_l + j % N_L];
+                    }
                   continue;
                 }
-              const Number *T_k = transfer.matrix + transfer.matrix_offset[k],
-                           *T_l = transfer.matrix + transfer.matrix_offset[l];
               for (unsigned int f = threadIdx.x; f < n_k * n_L; f += blockDim.x)
                 {
-                  const Number *row = A + std::uint64_t(f / n_L) * stride,
-                               *T   = T_l + std::uint64_t(f % n_L) * n_l;
-                  Number sum        = 0;
-                  for (unsigned int j = 0; j < n_l; ++j)
-                    sum += row[j] * T[j];
+                  const unsigned int j = f % n_L, c = j / N_L; // c: component
+                  const Number      *row =
+                    A + std::uint64_t(f / n_L) * stride + c * N_l;
+                  const Number *T =
+                    transfer.component_matrix(l, c, std::uint64_t(N_L) * N_l) +
+                    std::uint64_t(j % N_L) * N_l;
+                  Number sum = 0;
+                  for (unsigned int m = 0; m < N_l; ++m)
+                    sum += row[m] * T[m];
                   half[f] = sum;
                 }
               __syncthreads();
               for (unsigned int f = threadIdx.x; f < n_K * n_L; f += blockDim.x)
                 {
                   const unsigned int i = f / n_L, j = f % n_L;
+                  const unsigned int c     = i / N_K;
                   Number            &entry = to[std::uint64_t(i) * width + j];
                   Number             sum   = begin ? Number(0) : entry;
-                  for (unsigned int m = 0; m < n_k; ++m)
-                    sum += T_k[i * n_k + m] * half[m * n_L + j];
+                  const Number      *T =
+                    transfer.component_matrix(k, c, std::uint64_t(N_K) * N_k) +
+                    i % N_K * N_k;
+                  const Number *column = half + c * N_k * n_L + j;
+                  for (unsigned int m = 0; m < N_k; ++m)
+                    sum += T[m] * column[m * n_L];
                   entry = sum;
                 }
               __syncthreads();
@@ -754,9 +784,10 @@ namespace Tessella
 
       template <typename Number>
       unsigned int
-      Blocks<Number>::orthonormalise(const BlockRows &rows,
-                                     const double    *values,
-                                     double          *W)
+      Blocks<Number>::orthonormalise(const BlockRows   &rows,
+                                     const unsigned int n_components,
+                                     const double      *values,
+                                     double            *W)
       {
         if (rows.n == 0)
           return 0;
@@ -767,7 +798,7 @@ namespace Tessella
         const bool                in_shared = bytes <= 48 * 1024;
         const unsigned int        threads   = n <= 10 ? 32 : n <= 24 ? 64 : 256;
         orthonormalise_kernel<<<rows.n, threads, in_shared ? bytes : lists>>>(
-          rows, in_shared, values, W, first.data());
+          rows, n_components, in_shared, values, W, first.data());
         check(cudaGetLastError(), "a change of basis");
         return wait_for(first, "a change of basis");
       }
@@ -807,13 +838,7 @@ namespace Tessella
         if (n == 0)
           return;
         injection_basis_kernel<<<n_thread_blocks(n), n_threads>>>(
-          rows,
-          bases.place,
-          bases.W,
-          n,
-          transfer.fine_offset,
-          transfer.matrix_offset,
-          matrix);
+          rows, bases.place, bases.W, n, transfer, matrix);
         check(cudaGetLastError(), "a change of basis");
       }
 

@@ -78,11 +78,15 @@ namespace Tessella
       Number             *x;
     };
 
-    /// Injection from coarse polytopes into finer ones.
+    /// Injection from coarse polytopes into finer ones. Degrees of freedom of a
+    /// polytope are ordered by component, then by basis function; each
+    /// component is transferred by itself. Below, n_K and n_k are the numbers
+    /// of basis functions of a coarse and a fine polytope.
     template <typename Number>
     struct BlockTransfer
     {
       unsigned int         n_fine = 0, n_coarse = 0;
+      unsigned int         n_components = 1;
       const std::uint64_t *fine_offset, *coarse_offset; ///< in DoFs
       /// Coarse polytope of each fine one; null if both levels have the same
       /// polytopes.
@@ -90,12 +94,38 @@ namespace Tessella
       /// Fine polytopes of each coarse one, in ascending order; null if both
       /// levels have the same polytopes.
       const unsigned int *child_offset, *child;
-      /// Coefficients of the coarse functions on each fine polytope, n_coarse x
-      /// n_fine, row by row; null if the coarse functions are the first
-      /// functions of the fine polytope.
+      /// Coefficients of the coarse functions on each fine polytope, n_K x n_k,
+      /// row by row; null if the coarse functions are the first functions of
+      /// the fine polytope.
       const std::uint64_t *matrix_offset;
       const Number        *matrix;
-      unsigned int         max_fine = 0, max_coarse = 0;
+      /// Whether a polytope has a matrix for each component, one after the
+      /// other, instead of one for all of them.
+      bool         matrix_of_component = false;
+      unsigned int max_fine = 0, max_coarse = 0; ///< DoFs, all components
+
+      TESSELLA_HOST_DEVICE unsigned int
+      fine_size(const unsigned int k) const
+      {
+        return static_cast<unsigned int>(fine_offset[k + 1] - fine_offset[k]) /
+               n_components;
+      }
+      TESSELLA_HOST_DEVICE unsigned int
+      coarse_size(const unsigned int K) const
+      {
+        return static_cast<unsigned int>(coarse_offset[K + 1] -
+                                         coarse_offset[K]) /
+               n_components;
+      }
+      /// Matrix of component @p c of the fine polytope @p k, with @p size
+      /// entries.
+      TESSELLA_HOST_DEVICE const Number *
+      component_matrix(const unsigned int  k,
+                       const unsigned int  c,
+                       const std::uint64_t size) const
+      {
+        return matrix + matrix_offset[k] + (matrix_of_component ? c * size : 0);
+      }
     };
 
     /// Fine blocks that contribute to each coarse block.
@@ -139,13 +169,18 @@ namespace Tessella
          * Bases of the polytopes in which the diagonal blocks are the identity:
          * W D W^T = 1 for the symmetric part of each diagonal block D, where W
          * is lower triangular, so that the first m functions span the same
-         * space for each m. W is computed by Cholesky's factorisation without
-         * square roots and stored column by column on a device. Returns the
-         * index of the first block that is not positive definite, whose W is
-         * the identity, or n.
+         * space for each m. With @p n_components above one, D is the diagonal
+         * block without the coupling of components, and W does not couple them
+         * either: this property holds within each component. W is computed by
+         * Cholesky's factorisation without square roots and stored column by
+         * column on a device. Returns the index of the first block that is not
+         * positive definite, whose W is the identity, or n.
          */
         static unsigned int
-        orthonormalise(const BlockRows &rows, const double *values, double *W);
+        orthonormalise(const BlockRows   &rows,
+                       const unsigned int n_components,
+                       const double      *values,
+                       double            *W);
 
         /// to_kl = W_k A_kl W_l^T for all blocks.
         static void
@@ -156,7 +191,8 @@ namespace Tessella
 
         /// T_k = T_k W^{-1} for the first @p n polytopes of @p transfer, whose
         /// T_k are in @p matrix, with the leading part of W that has as many
-        /// columns as T_k.
+        /// columns as T_k. Each component has its own T_k and its own part of W
+        /// if there are several.
         static void
         change_basis_of_injection(const BlockRows             &rows,
                                   const BlockBases            &bases,

@@ -239,7 +239,8 @@ namespace Tessella
 
     template <typename MatrixType>
     double
-    BlockData<MatrixType>::largest_eigenvalue(const bool symmetric) const
+    BlockData<MatrixType>::largest_eigenvalue(const bool symmetric,
+                                              const bool singular) const
     {
       // Pseudo-random start vector that depends on the global row only, so that
       // it is the same for every number of processes.
@@ -292,6 +293,13 @@ namespace Tessella
 
       // Conjugate gradient method preconditioned by the diagonal blocks. Its
       // coefficients are those of Lanczos' method for D^{-1} A.
+      if (singular)
+        {
+          // The start is then in the range of the matrix, where it is positive
+          // definite.
+          matrix->vmult_owned(q.data(), r.data());
+          SpaceType::call([&] { Blocks::copy(n, q.data(), r.data()); });
+        }
       std::vector<double> diagonal, off_diagonal;
       double              rz = 0., alpha = 0., beta = 0.;
       for (unsigned int step = 0; step < n_steps; ++step)

@@ -172,9 +172,11 @@ namespace Tessella
       /// vector: ten steps of Lanczos' method, enlarged by a tenth, if
       /// @p symmetric, else twenty steps of the power method, enlarged by a
       /// fifth. Throws if a matrix declared as symmetric turns out to be
-      /// indefinite.
+      /// indefinite. @p singular: whether it has a null space and is otherwise
+      /// positive definite.
       double
-      largest_eigenvalue(const bool symmetric) const;
+      largest_eigenvalue(const bool symmetric,
+                         const bool singular = false) const;
       /// Improves the approximation @p x of the solution of A x = b by the
       /// polynomial of BlockChebyshev of degree @p degree, where @p largest is
       /// the largest eigenvalue of D^{-1} A. If @p zero_start, the initial x is

@@ -219,7 +219,10 @@ namespace Tessella
       }
 
       static unsigned int
-      orthonormalise(const BlockRows &rows, const double *values, double *W)
+      orthonormalise(const BlockRows   &rows,
+                     const unsigned int n_components,
+                     const double      *values,
+                     double            *W)
       {
         std::atomic<unsigned int> first(rows.n);
         for_block_ranges(
@@ -238,10 +241,13 @@ namespace Tessella
                 // M D M^T = diag(pivots) for the diagonal block D.
                 a.resize(std::size_t(n) * n);
                 pivots.resize(n);
+                const unsigned int n_basis = n / n_components;
                 for (unsigned int i = 0; i < n; ++i)
                   for (unsigned int j = 0; j < n; ++j)
                     a[i * n + j] =
-                      0.5 * (from[i * width + j] + from[j * width + i]);
+                      i / n_basis == j / n_basis
+                        ? 0.5 * (from[i * width + j] + from[j * width + i])
+                        : 0.;
                 for (unsigned int p = 0; p < n && good; ++p)
                   {
                     const double *const row   = a.data() + p * n;
@@ -340,15 +346,22 @@ namespace Tessella
                                 Number                      *matrix)
       {
         for_blocks(n_polytopes, [&](const unsigned int k) {
-          const double *const W_k    = bases.W + bases.place[k];
           const unsigned int  stride = rows.size(k);
-          const unsigned int  n =
-            transfer.fine_offset[k + 1] - transfer.fine_offset[k];
+          const unsigned int  n      = transfer.fine_size(k);
           std::vector<double> x(n);
-          for (std::uint64_t begin = transfer.matrix_offset[k];
-               n > 0 && begin < transfer.matrix_offset[k + 1];
+          if (n == 0)
+            return;
+          const std::uint64_t first = transfer.matrix_offset[k],
+                              size  = (transfer.matrix_offset[k + 1] - first) /
+                                     transfer.n_components;
+          const unsigned int shift =
+            stride / transfer.n_components * (stride + 1);
+          for (std::uint64_t begin = first;
+               begin < transfer.matrix_offset[k + 1];
                begin += n)
             {
+              const double *const W_k =
+                bases.W + bases.place[k] + (begin - first) / size * shift;
               for (unsigned int j = n; j-- > 0;)
                 {
                   double sum = matrix[begin + j];
@@ -480,29 +493,35 @@ namespace Tessella
           const unsigned int n_to =
             transfer.coarse_offset[K + 1] - transfer.coarse_offset[K];
           std::fill(to, to + n_to, Number(0));
+          const unsigned int n_K = transfer.coarse_size(K);
           const unsigned int begin =
                                transfer.parent ? transfer.child_offset[K] : K,
                              end = transfer.parent
                                      ? transfer.child_offset[K + 1]
                                      : K + 1;
-          for (unsigned int c = begin; c < end; ++c)
+          for (unsigned int e = begin; e < end; ++e)
             {
-              const unsigned int k    = transfer.parent ? transfer.child[c] : c;
-              const Number      *from = fine + transfer.fine_offset[k];
-              const unsigned int n =
-                transfer.fine_offset[k + 1] - transfer.fine_offset[k];
-              if (transfer.matrix == nullptr)
-                for (unsigned int i = 0; i < n_to; ++i)
-                  to[i] += from[i];
-              else
+              const unsigned int k = transfer.parent ? transfer.child[e] : e;
+              const unsigned int n = transfer.fine_size(k);
+              for (unsigned int c = 0; c < transfer.n_components; ++c)
                 {
-                  const Number *T = transfer.matrix + transfer.matrix_offset[k];
-                  for (unsigned int i = 0; i < n_to; ++i, T += n)
+                  const Number *from =
+                    fine + transfer.fine_offset[k] + std::size_t(c) * n;
+                  Number *const sums = to + std::size_t(c) * n_K;
+                  if (transfer.matrix == nullptr)
+                    {
+                      for (unsigned int i = 0; i < n_K; ++i)
+                        sums[i] += from[i];
+                      continue;
+                    }
+                  const Number *T =
+                    transfer.component_matrix(k, c, std::uint64_t(n) * n_K);
+                  for (unsigned int i = 0; i < n_K; ++i, T += n)
                     {
                       Number sum = 0;
                       for (unsigned int j = 0; j < n; ++j)
                         sum += T[j] * from[j];
-                      to[i] += sum;
+                      sums[i] += sum;
                     }
                 }
             }
@@ -515,20 +534,23 @@ namespace Tessella
                      Number                      *fine)
       {
         for_blocks(transfer.n_fine, [&](const unsigned int k) {
-          const unsigned int K    = transfer.parent ? transfer.parent[k] : k;
-          const Number      *from = coarse + transfer.coarse_offset[K];
-          Number            *to   = fine + transfer.fine_offset[k];
-          const unsigned int n_from =
-            transfer.coarse_offset[K + 1] - transfer.coarse_offset[K];
-          const unsigned int n =
-            transfer.fine_offset[k + 1] - transfer.fine_offset[k];
-          if (transfer.matrix == nullptr)
-            for (unsigned int i = 0; i < n_from; ++i)
-              to[i] += from[i];
-          else
+          const unsigned int K   = transfer.parent ? transfer.parent[k] : k;
+          const unsigned int n_K = transfer.coarse_size(K),
+                             n   = transfer.fine_size(k);
+          for (unsigned int c = 0; c < transfer.n_components; ++c)
             {
-              const Number *T = transfer.matrix + transfer.matrix_offset[k];
-              for (unsigned int i = 0; i < n_from; ++i, T += n)
+              const Number *from =
+                coarse + transfer.coarse_offset[K] + std::size_t(c) * n_K;
+              Number *to = fine + transfer.fine_offset[k] + std::size_t(c) * n;
+              if (transfer.matrix == nullptr)
+                {
+                  for (unsigned int i = 0; i < n_K; ++i)
+                    to[i] += from[i];
+                  continue;
+                }
+              const Number *T =
+                transfer.component_matrix(k, c, std::uint64_t(n) * n_K);
+              for (unsigned int i = 0; i < n_K; ++i, T += n)
                 for (unsigned int j = 0; j < n; ++j)
                   to[j] += T[j] * from[i];
             }
@@ -541,7 +563,8 @@ namespace Tessella
                const Number                *fine_values,
                Number                      *coarse_values)
       {
-        const BlockRows &fine = plan.fine, &coarse = plan.coarse;
+        const BlockRows   &fine = plan.fine, &coarse = plan.coarse;
+        const unsigned int n_components = transfer.n_components;
         for_block_ranges(
           coarse.n, [&](const unsigned int begin, const unsigned int end) {
             std::vector<Number> half(std::size_t(fine.max_size) *
@@ -567,33 +590,42 @@ namespace Tessella
                       const std::size_t  stride = fine.row_width[k];
                       const Number *A = fine_values + fine.value_offset[k] +
                                         fine.column_offset[b];
+                      // functions of a component
+                      const unsigned int N_K = n_K / n_components,
+                                         N_L = n_L / n_components,
+                                         N_k = n_k / n_components,
+                                         N_l = n_l / n_components;
                       if (transfer.matrix == nullptr)
                         {
                           for (unsigned int i = 0; i < n_K; ++i)
                             for (unsigned int j = 0; j < n_L; ++j)
                               to[std::size_t(i) * width + j] +=
-                                A[i * stride + j];
+                                A[(i / N_K * N_k + i % N_K) * stride +
+                                  j / N_L * N_l + j % N_L];
                           continue;
                         }
                       // half = A T_l^T, then the result is T_k half.
-                      const Number *T_k = transfer.matrix +
-                                          transfer.matrix_offset[k],
-                                   *T_l = transfer.matrix +
-                                          transfer.matrix_offset[l];
                       for (unsigned int i = 0; i < n_k; ++i)
-                        multiply(T_l,
-                                 n_L,
-                                 n_l,
-                                 n_l,
-                                 A + i * stride,
-                                 half.data() + i * n_L);
+                        for (unsigned int c = 0; c < n_components; ++c)
+                          multiply(transfer.component_matrix(
+                                     l, c, std::uint64_t(N_L) * N_l),
+                                   N_L,
+                                   N_l,
+                                   N_l,
+                                   A + i * stride + c * N_l,
+                                   half.data() + i * n_L + c * N_L);
                       for (unsigned int i = 0; i < n_K; ++i)
-                        for (unsigned int m = 0; m < n_k; ++m)
+                        for (unsigned int m = 0; m < N_k; ++m)
                           {
-                            const Number factor = T_k[i * n_k + m];
+                            const unsigned int c = i / N_K;
+                            const Number factor  = transfer.component_matrix(
+                              k,
+                              c,
+                              std::uint64_t(N_K) * N_k)[i % N_K * N_k + m];
+                            const Number *row =
+                              half.data() + (c * N_k + m) * std::size_t(n_L);
                             for (unsigned int j = 0; j < n_L; ++j)
-                              to[std::size_t(i) * width + j] +=
-                                factor * half[m * n_L + j];
+                              to[std::size_t(i) * width + j] += factor * row[j];
                           }
                     }
                 }

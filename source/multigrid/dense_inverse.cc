@@ -20,20 +20,25 @@ namespace Tessella
 
     template <typename MatrixType>
     void
-    DenseInverse<MatrixType>::reinit(const MatrixType &matrix,
-                                     const bool        symmetric,
-                                     const MPI_Comm    comm)
+    DenseInverse<MatrixType>::reinit(const MatrixType  &matrix,
+                                     const bool         symmetric,
+                                     const MPI_Comm     comm,
+                                     const NullVectors &null_vectors)
     {
       communicator                     = comm;
       n                                = matrix.m();
       n_owned                          = matrix.n_owned_rows();
       const std::vector<double> values = gather(matrix);
+      const NullVectors         null   = gather(null_vectors);
       Tessella::on_all_processes(communicator, [&] {
         LAPACKFullMatrix<double> dense(n, n);
         for (std::uint64_t i = 0; i < n; ++i)
           for (std::uint64_t j = 0; j < n; ++j)
             dense(i, j) = values[i * n + j];
-        invert(dense, symmetric);
+        if (null.empty())
+          invert(dense, symmetric);
+        else
+          invert(dense, symmetric, null);
         const std::uint64_t first =
           counts.empty() ? 0 : places[internal::this_process(communicator)];
         const auto assign = [&](Array<Number> &array, const bool transpose) {
@@ -108,6 +113,37 @@ namespace Tessella
       ierr = MPI_Type_free(&row);
       AssertThrowMPI(ierr);
       return all;
+    }
+
+
+
+    template <typename MatrixType>
+    typename DenseInverse<MatrixType>::NullVectors
+    DenseInverse<MatrixType>::gather(const NullVectors &own) const
+    {
+      NullVectors result = own;
+      for (std::size_t i = 0; i < own.size(); ++i)
+        {
+          if (!counts.empty())
+            {
+              result[i].resize(n);
+              const int ierr = MPI_Allgatherv(own[i].data(),
+                                              n_owned,
+                                              MPI_DOUBLE,
+                                              result[i].data(),
+                                              counts.data(),
+                                              places.data(),
+                                              MPI_DOUBLE,
+                                              communicator);
+              AssertThrowMPI(ierr);
+            }
+          double square = 0.;
+          for (const double x : result[i])
+            square += x * x;
+          for (double &x : result[i])
+            x /= std::sqrt(square);
+        }
+      return result;
     }
 
 
@@ -197,7 +233,65 @@ namespace Tessella
                     (symmetric ? " or not positive definite" : "") +
                     ": check that the problem has a unique solution (a "
                     "Dirichlet, Robin or inflow boundary, or a reaction term)"
-                    " and that the penalty constant is large enough."));
+                    " and that the penalty constant is large enough. If it is "
+                    "unique up to constants, declare them in "
+                    "constant_null_space of Multigrid::AdditionalData."));
+    }
+
+
+
+    template <typename MatrixType>
+    void
+    DenseInverse<MatrixType>::invert(LAPACKFullMatrix<double> &dense,
+                                     const bool                symmetric,
+                                     const NullVectors        &null_vectors)
+    {
+      const std::uint64_t n       = dense.m();
+      double              largest = 0.;
+      for (std::uint64_t i = 0; i < n; ++i)
+        largest = std::max(largest, std::abs(dense(i, i)));
+      const double tolerance =
+        std::sqrt(static_cast<double>(std::numeric_limits<Number>::epsilon()));
+      // A becomes P A P + s q q^T for one q after the other; these are
+      // orthogonal.
+      std::vector<double> image(n), transposed(n);
+      for (const std::vector<double> &q : null_vectors)
+        {
+          std::fill(image.begin(), image.end(), 0.);
+          std::fill(transposed.begin(), transposed.end(), 0.);
+          for (std::uint64_t j = 0; j < n; ++j)
+            for (std::uint64_t i = 0; i < n; ++i)
+              {
+                image[i] += dense(i, j) * q[j];
+                transposed[j] += dense(i, j) * q[i];
+              }
+          double product = 0., square = 0.;
+          for (std::uint64_t i = 0; i < n; ++i)
+            {
+              product += q[i] * image[i];
+              square += image[i] * image[i] + transposed[i] * transposed[i];
+            }
+          const double size = std::sqrt(square) / largest;
+          AssertThrow(
+            !(size > tolerance),
+            ExcMessage("The constants of a component were declared to be in "
+                       "the null space of the matrix, but on the coarsest "
+                       "level of multigrid the matrix times the normalised "
+                       "constant has the norm " +
+                       std::to_string(size) +
+                       ", relative to the largest diagonal entry: a Dirichlet, "
+                       "Robin or inflow boundary, or a reaction term, fixes "
+                       "the constant, so that it must not be declared."));
+          for (std::uint64_t j = 0; j < n; ++j)
+            for (std::uint64_t i = 0; i < n; ++i)
+              dense(i, j) += (product + largest) * q[i] * q[j] -
+                             image[i] * q[j] - q[i] * transposed[j];
+        }
+      invert(dense, symmetric);
+      for (const std::vector<double> &q : null_vectors)
+        for (std::uint64_t j = 0; j < n; ++j)
+          for (std::uint64_t i = 0; i < n; ++i)
+            dense(i, j) -= q[i] * q[j] / largest;
     }
 
 

@@ -23,13 +23,23 @@ namespace Tessella
     public:
       using Number = typename MatrixType::value_type;
 
-      /// Every process gathers and inverts the whole matrix, and keeps its rows
-      /// of the inverse. Throws if the matrix is singular or, if it is
-      /// @p symmetric, not positive definite.
+      /// Rows of this process of vectors that span the null space of the
+      /// matrix.
+      using NullVectors = std::vector<std::vector<double>>;
+
+      /**
+       * Every process gathers and inverts the whole matrix, and keeps its rows
+       * of the inverse. With @p null_vectors, which must be orthogonal to each
+       * other, the result is the pseudo-inverse: with Q the same vectors
+       * normalised and P = 1 - Q Q^T, it is (P A P + s Q Q^T)^{-1} - Q Q^T / s
+       * for any s > 0. Throws if the matrix is singular otherwise or, if it is
+       * @p symmetric, not positive definite, or if A Q is not small.
+       */
       void
-      reinit(const MatrixType &matrix,
-             const bool        symmetric,
-             const MPI_Comm    communicator);
+      reinit(const MatrixType  &matrix,
+             const bool         symmetric,
+             const MPI_Comm     communicator,
+             const NullVectors &null_vectors = NullVectors());
       /// x = A^{-1} b or A^{-T} b; the latter only if the matrix is not
       /// symmetric. Pointers are to the memory of the matrix.
       void
@@ -49,8 +59,17 @@ namespace Tessella
       std::vector<double>
       own_rows(const MatrixType                 &matrix,
                const std::vector<std::uint64_t> &first_column) const;
+      /// The vectors of all processes, normalised.
+      NullVectors
+      gather(const NullVectors &own) const;
       static void
       invert(dealii::LAPACKFullMatrix<double> &matrix, const bool symmetric);
+      /// Replaces @p matrix by its pseudo-inverse. @p null_vectors: see
+      /// gather().
+      static void
+      invert(dealii::LAPACKFullMatrix<double> &matrix,
+             const bool                        symmetric,
+             const NullVectors                &null_vectors);
 
       MPI_Comm      communicator = MPI_COMM_SELF;
       std::uint64_t n = 0, n_owned = 0;

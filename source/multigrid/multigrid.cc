@@ -55,8 +55,10 @@ namespace Tessella
     std::vector<std::unique_ptr<Level>> levels;
     /// Inverse of the coarsest matrix.
     internal::DenseInverse<MatrixType> inverse;
-    MultigridReport                    report;
-    MPI_Comm                           communicator = MPI_COMM_SELF;
+    /// Null space of the coarsest matrix, rows of this process.
+    typename internal::DenseInverse<MatrixType>::NullVectors null_vectors;
+    MultigridReport                                          report;
+    MPI_Comm communicator = MPI_COMM_SELF;
     /// Work vectors for vectors of the other precision.
     Array<Number> dst, src;
 
@@ -87,6 +89,7 @@ namespace Tessella
       auto result          = std::make_unique<Implementation>();
       result->data         = data;
       result->communicator = hierarchy.communicator();
+      result->set_null_space(hierarchy);
       make(*result);
       result->prepare_levels(hierarchy);
       result->report.setup_time = timer.wall_time();
@@ -131,6 +134,87 @@ namespace Tessella
                                                             : nullptr);
           }
       });
+    }
+
+    // Computes null_vectors from the boxes of the coarsest level. A constant
+    // has one coefficient in each polytope, as the other basis functions are
+    // orthogonal to it on the box.
+    void
+    set_null_space(const MultigridHierarchy &hierarchy)
+    {
+      const std::vector<bool> &mask = data.constant_null_space;
+      AssertThrow(mask.empty() || mask.size() == hierarchy.n_components(),
+                  ExcMessage("constant_null_space of multigrid has " +
+                             std::to_string(mask.size()) +
+                             " entries, but the element has " +
+                             std::to_string(hierarchy.n_components()) +
+                             " components."));
+      const MultigridHierarchy::Level &level =
+        hierarchy.level(hierarchy.n_levels() - 1);
+      const unsigned int dim =
+        level.degree.empty() ? 0 : level.box.size() / (2 * level.degree.size());
+      for (unsigned int c = 0; c < mask.size(); ++c)
+        if (mask[c])
+          {
+            std::vector<double> constant(level.n_dofs(), 0.);
+            for (unsigned int k = 0; k < level.n_polytopes(); ++k)
+              {
+                const double *box = level.box.data() + 2 * dim * std::size_t(k);
+                double        volume = 1.;
+                for (unsigned int d = 0; d < dim; ++d)
+                  volume *= box[dim + d] - box[d];
+                constant[first_dof(level, k, c, mask.size())] =
+                  std::sqrt(volume);
+              }
+            null_vectors.push_back(std::move(constant));
+          }
+    }
+
+    // First DoF of component @p c on polytope @p k.
+    static std::uint64_t
+    first_dof(const MultigridHierarchy::Level &level,
+              const unsigned int               k,
+              const unsigned int               c,
+              const unsigned int               n_components)
+    {
+      return level.dof_offset[k] +
+             c *
+               ((level.dof_offset[k + 1] - level.dof_offset[k]) / n_components);
+    }
+
+    // Changes null_vectors to the bases given by W if the coarsest level has
+    // them: they become W^{-T} times the vectors, and W^T has zeros below its
+    // diagonal. @p place: first value of W of each polytope.
+    void
+    change_basis_of_null_space(const MultigridHierarchy         &hierarchy,
+                               const std::vector<std::uint64_t> &place)
+    {
+      for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
+        if (!hierarchy.level(l).parent.empty())
+          return;
+      if (null_vectors.empty())
+        return;
+      const MultigridHierarchy::Level &fine   = hierarchy.level(0),
+                                      &coarse = hierarchy.level(
+                                        hierarchy.n_levels() - 1);
+      std::vector<double> W(place[fine.n_owned]);
+      SpaceType::call(
+        [&] { Basis::download(W.size(), basis.data(), W.data()); });
+      const unsigned int m = hierarchy.n_components();
+      unsigned int       v = 0;
+      for (unsigned int c = 0; c < m; ++c)
+        {
+          if (!data.constant_null_space[c])
+            continue;
+          for (unsigned int k = 0; k < fine.n_owned; ++k)
+            {
+              const std::uint64_t n =
+                fine.dof_offset[k + 1] - fine.dof_offset[k];
+              null_vectors[v][first_dof(coarse, k, c, m)] /=
+                W[place[k] + c * (n / m) * (n + 1)];
+            }
+          ++v;
+        }
     }
 
     // Throws if @p matrix does not fit level @p l. Collective.
@@ -221,7 +305,10 @@ namespace Tessella
         basis_offset.assign(first);
         basis.resize(first[n_all]);
         const unsigned int k = SpaceType::call([&] {
-          return Blocks::orthonormalise(rows, matrix.values(), basis.data());
+          return Blocks::orthonormalise(rows,
+                                        hierarchy.n_components(),
+                                        matrix.values(),
+                                        basis.data());
         });
         AssertThrow(k == rows.n || !data.symmetric,
                     ExcMessage(
@@ -252,10 +339,12 @@ namespace Tessella
                         values.begin() + first[k]);
           basis.copy_from(values);
         }
+      change_basis_of_null_space(hierarchy, first);
       for (unsigned int l = 0; l + 1 < levels.size(); ++l)
         if (!hierarchy.level(l).parent.empty())
           {
             Level &level = *levels[l];
+            separate_components(hierarchy, l);
             SpaceType::call([&] {
               Blocks::change_basis_of_injection(rows,
                                                 {basis_offset.data(),
@@ -266,6 +355,32 @@ namespace Tessella
             });
             break;
           }
+    }
+
+    // Gives each component its own matrices of injection, since they have
+    // different bases.
+    void
+    separate_components(const MultigridHierarchy &hierarchy,
+                        const unsigned int        l)
+    {
+      const unsigned int m = hierarchy.n_components();
+      if (m == 1)
+        return;
+      std::vector<std::uint64_t> places;
+      const std::vector<double>  injection = hierarchy.injection(l, places);
+      std::vector<Number>        matrices;
+      matrices.reserve(m * injection.size());
+      for (std::size_t k = 0; k + 1 < places.size(); ++k)
+        for (unsigned int c = 0; c < m; ++c)
+          matrices.insert(matrices.end(),
+                          injection.begin() + places[k],
+                          injection.begin() + places[k + 1]);
+      for (std::uint64_t &place : places)
+        place *= m;
+      Level &level                       = *levels[l];
+      level.transfer.matrix_offset       = copy(level.matrix_offset, places);
+      level.transfer.matrix              = copy(level.matrix_values, matrices);
+      level.transfer.matrix_of_component = true;
     }
 
     template <typename DoubleMatrix>
@@ -302,6 +417,7 @@ namespace Tessella
       transfer               = internal::BlockTransfer<Number>();
       transfer.n_fine        = fine.n_owned;
       transfer.n_coarse      = coarse.n_owned;
+      transfer.n_components  = hierarchy.n_components();
       transfer.fine_offset   = copy(level.fine_offset, fine.dof_offset);
       transfer.coarse_offset = copy(level.coarse_offset, coarse.dof_offset);
       const auto max_dofs    = [](const MultigridHierarchy::Level &space) {
@@ -458,7 +574,8 @@ namespace Tessella
               if (data.smoother == Smoother::chebyshev)
                 {
                   info.largest_eigenvalue = level.largest =
-                    level.blocks.largest_eigenvalue(data.symmetric);
+                    level.blocks.largest_eigenvalue(data.symmetric,
+                                                    !null_vectors.empty());
                 }
               else
                 {
@@ -466,7 +583,8 @@ namespace Tessella
                   info.n_colors = level.blocks.color_offset.size() - 1;
                   // The estimate detects an indefinite matrix.
                   if (data.symmetric)
-                    level.blocks.largest_eigenvalue(true);
+                    level.blocks.largest_eigenvalue(true,
+                                                    !null_vectors.empty());
                 }
             }
         }
@@ -551,7 +669,7 @@ namespace Tessella
                              std::to_string(data.max_coarse_dofs) +
                              " allowed for its dense inverse: give more "
                              "levels, or a larger max_coarse_dofs."));
-      inverse.reinit(matrix, data.symmetric, communicator);
+      inverse.reinit(matrix, data.symmetric, communicator, null_vectors);
     }
 
     // ---- cycles

@@ -4,6 +4,8 @@
 #include <deal.II/base/parallel.h>
 #include <deal.II/base/quadrature_lib.h>
 
+#include <deal.II/fe/fe_system.h>
+
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/multigrid/multigrid_hierarchy.h>
 #include <tessella/portable/legendre.h>
@@ -27,6 +29,7 @@ namespace Tessella
     const AdditionalData               &data)
     : comm(handler.get_communicator())
     , dimension(dim)
+    , components(handler.n_components())
     , tensor_product(handler.polynomial_space() ==
                      PolynomialSpaceType::tensor_product)
   {
@@ -36,10 +39,6 @@ namespace Tessella
                 ExcMessage("A multigrid hierarchy needs degrees of freedom: "
                            "call distribute_dofs() of the AgglomerationHandler "
                            "first."));
-    AssertThrow(handler.n_components() == 1,
-                ExcMessage(
-                  "Multigrid is for scalar elements, but this one has " +
-                  std::to_string(handler.n_components()) + " components."));
     AssertThrow(std::is_sorted(data.degrees.rbegin(), data.degrees.rend()),
                 ExcMessage("The degrees of the levels of multigrid must be "
                            "given in descending order."));
@@ -119,7 +118,8 @@ namespace Tessella
     for (unsigned int k = 0; k < n; ++k)
       offset[k + 1] =
         offset[k] +
-        Legendre::n_functions(dimension, level.degree[k], tensor_product);
+        std::uint64_t(components) *
+          Legendre::n_functions(dimension, level.degree[k], tensor_product);
     return offset;
   }
 
@@ -300,9 +300,10 @@ namespace Tessella
     if (fine.parent.empty())
       return matrices;
 
-    const auto size = [](const Level &level, const unsigned int k) {
+    const auto size = [this](const Level &level, const unsigned int k) {
       return static_cast<unsigned int>(level.dof_offset[k + 1] -
-                                       level.dof_offset[k]);
+                                       level.dof_offset[k]) /
+             components;
     };
     const unsigned int n = fine.degree.size();
     offset.assign(n + 1, 0);
@@ -413,8 +414,14 @@ namespace Tessella
     // All processes must have the same collection.
     const unsigned int highest = handler.max_degree();
     for (unsigned int p = 0; p <= highest; ++p)
-      elements.push_back(
-        FE_BoundingBoxLegendre<dim>(p, handler.polynomial_space()));
+      {
+        const FE_BoundingBoxLegendre<dim> element(p,
+                                                  handler.polynomial_space());
+        if (components == 1)
+          elements.push_back(element);
+        else
+          elements.push_back(FESystem<dim>(element, components));
+      }
     for (unsigned int K = 0; K < level.n_owned; ++K)
       indices.push_back(level.degree[K]);
     result->distribute_dofs(elements, indices);

@@ -2,13 +2,14 @@
 
 // Block preconditioners and multigrid on a CUDA device: the same results and
 // iterations as on the host, symmetry, the same bits when repeated; the
-// messages if there is no device, or too little memory. Argument: 2d, 3d,
-// memory or unavailable. Returns 77 if the case cannot run on this machine, 1
-// if a check fails.
+// messages if there is no device, or too little memory; elasticity, and null
+// spaces. Argument: 2d, 3d, components, null_space, memory or unavailable.
+// Returns 77 if the case cannot run on this machine, 1 if a check fails.
 
 #include <iostream>
 
-#include "../multigrid/check_multigrid.h"
+#include "../multigrid/check_components.h"
+#include "../multigrid/check_null_space.h"
 #include "../tests.h"
 #include "checks.h"
 
@@ -236,6 +237,106 @@ namespace
                     "The diagonal block of polytope 7 is singular"));
   }
 
+  // Elasticity: the same cycles and iterations as on the host.
+  template <int dim>
+  void
+  compare_components(const unsigned int               cells,
+                     const std::vector<unsigned int> &degrees)
+  {
+    Case<dim, Host>       scalar(cells, 2, {1}, true);
+    hp::FECollection<dim> elements;
+    for (const unsigned int p : degrees)
+      elements.push_back(FESystem<dim>(FE_BoundingBoxLegendre<dim>(p), dim));
+    std::vector<unsigned int> indices(scalar.handler->n_polytopes());
+    for (unsigned int k = 0; k < indices.size(); ++k)
+      indices[k] = k % degrees.size();
+    scalar.handler->distribute_dofs(elements, indices);
+    const ElasticityCase<dim, Vector<double>> test(*scalar.handler);
+    Device                                    matrix, without_penalty;
+    const auto copy = [](const Host &from, Device &to) {
+      std::vector<double> values;
+      from.copy_to(values);
+      to.reinit(from.block_sparsity(), from.dof_offset());
+      to.copy_from(values);
+    };
+    copy(test.matrix, matrix);
+    copy(test.without_penalty, without_penalty);
+    const DeviceVector<double> rhs(test.rhs);
+    const auto                 hierarchy = scalar.hierarchy();
+    const std::string          name = std::to_string(dim) + "-D elasticity";
+    for (unsigned int kind = 0; kind < 4; ++kind)
+      {
+        Multigrid<Host>                            multigrid;
+        Multigrid<Device>                          device_multigrid;
+        typename Multigrid<Host>::AdditionalData   data;
+        typename Multigrid<Device>::AdditionalData device_data;
+        if (kind % 2 == 1)
+          {
+            data.smoother        = Multigrid<Host>::Smoother::gauss_seidel;
+            device_data.smoother = Multigrid<Device>::Smoother::gauss_seidel;
+          }
+        if (kind < 2)
+          {
+            multigrid.initialize(test.matrix, hierarchy, data);
+            device_multigrid.initialize(matrix, hierarchy, device_data);
+          }
+        else
+          {
+            multigrid.initialize(test.matrix,
+                                 test.without_penalty,
+                                 hierarchy,
+                                 data);
+            device_multigrid.initialize(matrix,
+                                        without_penalty,
+                                        hierarchy,
+                                        device_data);
+          }
+        const double error =
+          difference(multigrid, device_multigrid, test.rhs.size());
+        verify(name + ", multigrid " + std::to_string(kind),
+               error < 1e-9,
+               std::to_string(error / 1e-9));
+        const unsigned int on_host =
+                             iterations(test.matrix, test.rhs, multigrid),
+                           on_device =
+                             iterations(matrix, rhs, device_multigrid);
+        verify(name + ", iterations " + std::to_string(kind),
+               on_host == on_device && (kind < 2 || on_host <= 30),
+               std::to_string(on_host) + " " + std::to_string(on_device));
+      }
+    Multigrid<HostBlockMatrix<float>>   in_float;
+    Multigrid<DeviceBlockMatrix<float>> on_device;
+    in_float.initialize(test.matrix, test.without_penalty, hierarchy);
+    on_device.initialize(matrix, without_penalty, hierarchy);
+    const unsigned int n = iterations(matrix, rhs, on_device),
+                       N = iterations(test.matrix, test.rhs, in_float);
+    verify(name + ", in float",
+           n <= N + 1 && N <= n + 1,
+           std::to_string(n) + " " + std::to_string(N));
+  }
+
+  void
+  run_components()
+  {
+    compare_components<2>(12, {3});
+    compare_components<2>(8, {2, 1, 3});
+    compare_components<3>(3, {2});
+  }
+
+  void
+  run_null_space()
+  {
+    for (const bool periodic : {false, true})
+      {
+        check_null_space_solutions<2, Device, DeviceVector<double>>(periodic,
+                                                                    verify);
+        check_null_space_solutions<3, Device, DeviceVector<double>>(periodic,
+                                                                    verify);
+      }
+    check_null_space_bits<2, Device, DeviceVector<double>>(verify);
+    check_null_space_bits<3, Device, DeviceVector<double>>(verify);
+  }
+
   void
   run_memory()
   {
@@ -271,6 +372,10 @@ main(int argc, char **argv)
                       "CUDA"));
     else if (name == "memory")
       run_memory();
+    else if (name == "components")
+      run_components();
+    else if (name == "null_space")
+      run_null_space();
     else if (name == "2d")
       run<2>();
     else

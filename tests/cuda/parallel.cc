@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Block matrices, preconditioners and multigrid on the devices of several
-// processes, which may share one: the checks of tests/multigrid/parallel.cc.
-// Argument: 2d or 3d. Returns 77 if the case cannot run on this machine, 1 if a
-// check fails.
+// processes, which may share one: the checks of tests/multigrid/parallel.cc,
+// and null spaces. Argument: 2d or 3d. Returns 77 if the case cannot run on
+// this machine, 1 if a check fails.
 
 #include <iostream>
 
+#include "../multigrid/check_null_space.h"
 #include "../multigrid/check_parallel.h"
 #include "../tests.h"
 
@@ -29,9 +30,15 @@ main(int argc, char **argv)
     };
   using Matrix = DeviceBlockMatrix<double>;
   if (argc > 1 && std::string(argv[1]) == "2d")
-    check_parallel<2, Matrix, DeviceVector<double>>(verify);
+    {
+      check_parallel<2, Matrix, DeviceVector<double>>(verify);
+      check_null_space_bits<2, Matrix, DeviceVector<double>>(verify);
+    }
   else
-    check_parallel<3, Matrix, DeviceVector<double>>(verify);
+    {
+      check_parallel<3, Matrix, DeviceVector<double>>(verify);
+      check_null_space_bits<3, Matrix, DeviceVector<double>>(verify);
+    }
   if (first)
     std::cout << n_checks << " checks, " << n_failures << " failures"
               << std::endl;

@@ -226,7 +226,8 @@ namespace Tessella
    * matrix m m^T, with m the integrals of the trace functions of that
    * interface, is added to the interface's diagonal block. The solution of the
    * consistent system with mean value zero is then the only one, and the matrix
-   * stays symmetric and positive definite.
+   * stays symmetric and positive definite. NullSpace::project() gives u the
+   * mean value zero on the domain.
    *
    * <b>Errors</b>: no degrees of freedom, several components, a matrix on the
    * device of several MPI processes, a not positive (definite), tau negative or

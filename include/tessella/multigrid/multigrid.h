@@ -75,6 +75,21 @@ namespace Tessella
    * coarse correction. The system of the coarsest level is solved with its
    * inverse. With a symmetric matrix the preconditioner is symmetric.
    *
+   * <b>Null space.</b> On pure Neumann and periodic problems the matrix maps
+   * constants, of some or of all components, to zero. With
+   * AdditionalData::constant_null_space the coarsest level is solved with the
+   * pseudo-inverse, without which such a matrix is an error; all other parts
+   * are as for regular matrices. NullSpace makes the right-hand side consistent
+   * and fixes the constants of the solution:
+   *
+   *     data.constant_null_space = {true};
+   *     multigrid.initialize(matrix, without_penalty, hierarchy, data);
+   *     const auto constants = NullSpace<VectorType>::constants(handler);
+   *     constants.make_consistent(rhs);
+   *     solver.solve(matrix, solution, rhs,
+   *                  ProjectedPreconditioner(constants, multigrid));
+   *     constants.project(solution);
+   *
    * <b>Precision.</b> A Multigrid of a float matrix accepts vectors of double,
    * too: a preconditioner in single precision in a solver in double precision
    * moves half of the bytes. It is initialised with the matrices in double
@@ -91,7 +106,14 @@ namespace Tessella
    * still have the first functions of a polytope. Vectors are transformed to
    * these bases and back in double precision. Coarse operators that were
    * assembled, and hierarchies that join polytopes at a high degree, do not use
-   * these bases: they are for degrees up to 3 or so.
+   * these bases: they are for degrees up to 3 or so. Of several components each
+   * one has its own W, made from its part of D: the diagonal blocks are then
+   * the identity within components, and as well conditioned as the coupling of
+   * the components allows.
+   *
+   * <b>Several components.</b> The same functions serve systems of m equations.
+   * Blocks of the matrix, and those which smoothers invert, couple all
+   * components of a polytope. Transfer works component by component.
    *
    * <b>Many processes.</b> All functions are collective. Levels are distributed
    * in the same way as the finest one: restriction and prolongation need no
@@ -142,6 +164,9 @@ namespace Tessella
       /// Maximum number of DoFs on the coarsest level, whose inverse is dense;
       /// a larger number is an error.
       unsigned int max_coarse_dofs = 4000;
+      /// Whether the constants of each component are in the null space of the
+      /// matrix and of its transpose; empty means none of them.
+      std::vector<bool> constant_null_space;
     };
 
     Multigrid();

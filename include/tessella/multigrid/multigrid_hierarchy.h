@@ -89,6 +89,11 @@ namespace Tessella
    * interval in those of a part of it. The degree of a coarse polytope is the
    * lowest of the degrees of its parts.
    *
+   * <b>Several components</b> have the same functions on a polytope, and the
+   * coarse space of each component is that of a scalar problem: the first
+   * functions of each component where the degree is reduced, and the same
+   * matrix for all components where polytopes are joined.
+   *
    * The class uses plain arrays, from the flat view alone. Only
    * coarse_handler() needs the triangulation.
    *
@@ -163,11 +168,17 @@ namespace Tessella
       return comm;
     }
 
+    unsigned int
+    n_components() const
+    {
+      return components;
+    }
+
     /// Coefficients of the coarse functions on the polytopes of level @p l,
     /// ghosts included. Each polytope has a matrix with as many rows as its
     /// parent has functions and as many columns as it has functions itself,
-    /// stored from @p offset on. Empty if the next level has the same
-    /// polytopes.
+    /// for one component, stored from @p offset on. Empty if the next level has
+    /// the same polytopes.
     std::vector<double>
     injection(const unsigned int l, std::vector<std::uint64_t> &offset) const;
 
@@ -197,6 +208,7 @@ namespace Tessella
 
     MPI_Comm           comm           = MPI_COMM_SELF;
     int                dimension      = 0;
+    unsigned int       components     = 1;
     bool               tensor_product = false;
     std::vector<Level> levels;
   };
