@@ -29,7 +29,12 @@ namespace Tessella
       double          lambda, mu;
       FunctionPointer lambda_function, mu_function;
       FunctionPointer force, dirichlet;
-      std::map<types::boundary_id, FunctionPointer> traction;
+      struct Traction
+      {
+        FunctionPointer                               vector;
+        std::shared_ptr<const TensorFunction<2, dim>> stress;
+      };
+      std::map<types::boundary_id, Traction> traction;
     };
 
 
@@ -88,7 +93,14 @@ namespace Tessella
       double
       traction(const PointData<dim> &p, const unsigned int component) const
       {
-        return value(data->traction.at(p.boundary_id), p, component);
+        const auto &t = data->traction.at(p.boundary_id);
+        if (t.stress == nullptr)
+          return value(t.vector, p, component);
+        const Tensor<2, dim> stress = t.stress->value(point(p));
+        double               result = 0.;
+        for (unsigned int d = 0; d < dim; ++d)
+          result += stress[component][d] * p.normal[d];
+        return result;
       }
 
       BoundaryType
@@ -251,7 +263,18 @@ namespace Tessella
                                          const FunctionPointer   &t)
   {
     check_components<dim>(t, dim, "traction");
-    implementation->data.traction[id] = t;
+    implementation->data.traction[id] = {t, nullptr};
+  }
+
+
+
+  template <int dim>
+  void
+  IsotropicElasticity<dim>::set_boundary_stress(
+    const types::boundary_id                             id,
+    const std::shared_ptr<const TensorFunction<2, dim>> &stress)
+  {
+    implementation->data.traction[id] = {nullptr, stress};
   }
 
 

@@ -3,6 +3,7 @@
 #define tessella_forms_isotropic_elasticity_h
 
 #include <deal.II/base/function.h>
+#include <deal.II/base/tensor_function.h>
 #include <deal.II/base/types.h>
 
 #include <tessella/forms/system_form.h>
@@ -52,6 +53,12 @@ namespace Tessella
     /// Traction on one boundary id, with dim components; null: zero.
     void
     set_traction(const dealii::types::boundary_id id, const FunctionPointer &t);
+    /// The same for the traction s n of a stress s, where n is the outward
+    /// normal.
+    void
+    set_boundary_stress(
+      const dealii::types::boundary_id                             id,
+      const std::shared_ptr<const dealii::TensorFunction<2, dim>> &stress);
     /// 1: symmetric, 0: incomplete, -1: nonsymmetric interior penalty; default
     /// 1.
     void
