@@ -252,13 +252,51 @@ namespace Tessella
             for (unsigned int d = 0; d < dim; ++d)
               force[d] -= (lambda + mu) * hessian[c][d];
           }
-        AssertThrow(std::isfinite(u.norm() + gradient.norm() + force.norm()),
+        check_finite(u.norm() + gradient.norm() + force.norm());
+      }
+
+      /// Evaluates one component of the displacement, or of the body force, at
+      /// many points.
+      void
+      evaluate(const std::vector<Point<dim>> &points,
+               const unsigned int             component,
+               const bool                     force,
+               std::vector<double>           &result) const
+      {
+        if (!force)
+          components[component].template derivatives<dim>(points,
+                                                          result.data(),
+                                                          nullptr,
+                                                          nullptr);
+        else
+          {
+            std::vector<SymmetricTensor<2, dim>> hessians(points.size());
+            std::fill(result.begin(), result.end(), 0.);
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                components[d].template derivatives<dim>(points,
+                                                        nullptr,
+                                                        nullptr,
+                                                        hessians.data());
+                for (unsigned int q = 0; q < points.size(); ++q)
+                  result[q] -= (lambda + mu) * hessians[q][d][component] +
+                               (d == component ? mu * trace(hessians[q]) : 0.);
+              }
+          }
+        for (const double value : result)
+          check_finite(value);
+      }
+
+    private:
+      static void
+      check_finite(const double value)
+      {
+        AssertThrow(std::isfinite(value),
                     ExcMessage("Elasticity/Exact displacement or one of its "
                                "derivatives is not finite somewhere in the "
                                "domain."));
       }
 
-    private:
       const double            mu, lambda;
       std::vector<Expression> components;
     };
@@ -281,6 +319,14 @@ namespace Tessella
         Tensor<2, dim> gradient;
         exact.evaluate(x, u, gradient, f);
         return force ? f[component] : u[component];
+      }
+
+      void
+      value_list(const std::vector<Point<dim>> &points,
+                 std::vector<double>           &values,
+                 const unsigned int             component) const override
+      {
+        exact.evaluate(points, component, force, values);
       }
 
     private:

@@ -6,6 +6,7 @@
 #include <tessella/forms/elasticity_terms.h>
 #include <tessella/forms/isotropic_elasticity.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <string>
@@ -121,6 +122,35 @@ namespace Tessella
     public:
       using Base = ElasticityPair<dim, FunctionMaterial<dim>>;
       using Base::Base;
+
+      /// Evaluates the force at all points at once.
+      void
+      evaluate_volume(const PointBatch<dim> &points,
+                      VolumeBlocks<dim>     &blocks) const override
+      {
+        VolumeBlocks<dim> matrix = blocks;
+        matrix.f                 = nullptr;
+        if (matrix.a[0] != nullptr)
+          Base::evaluate_volume(points, matrix);
+        if (blocks.f == nullptr)
+          return;
+        const auto &force = this->terms.material.data->force;
+        std::fill_n(blocks.f, points.n_points, 0.);
+        if (force == nullptr)
+          return;
+        std::vector<Point<dim>> x(points.n_points);
+        std::vector<double>     f(points.n_points);
+        for (unsigned int d = 0; d < dim; ++d)
+          for (unsigned int q = 0; q < points.n_points; ++q)
+            x[q][d] = points.x[d][q];
+        force->value_list(x, f, this->terms.test);
+        for (unsigned int q = 0; q < points.n_points; ++q)
+          if (!std::isfinite(f[q]))
+            internal::throw_message(
+              "The force of an IsotropicElasticity is "
+              "not finite at a point of the domain.");
+        std::copy(f.begin(), f.end(), blocks.f);
+      }
 
       std::shared_ptr<const DeviceCoefficients<dim>>
       device_coefficients() const override
