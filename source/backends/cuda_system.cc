@@ -153,7 +153,8 @@ namespace Tessella
       const MatrixStructure       &structure = context.structure;
       std::vector<SystemPair<dim>> pairs;
       structure.on_all_processes([&]() {
-        pairs = prepare_pairs(system, context.space->n_components());
+        const unsigned int n = context.space->n_components();
+        pairs                = prepare_pairs(system, n, n);
         update_space();
       });
 

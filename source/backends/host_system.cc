@@ -26,7 +26,7 @@ namespace Tessella
     {
       const unsigned int n_components = context.space->n_components();
       context.structure.on_all_processes(
-        [&]() { pairs = prepare_pairs(system, n_components); });
+        [&]() { pairs = prepare_pairs(system, n_components, n_components); });
       sigma.clear();
       std::uint64_t revision      = 0;
       double        geometry_time = 0.;

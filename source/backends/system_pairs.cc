@@ -20,17 +20,23 @@ namespace Tessella
     template <int dim>
     std::vector<SystemPair<dim>>
     prepare_pairs(const SystemForm<dim> &system,
-                  const unsigned int     n_components)
+                  const unsigned int     n_test_components,
+                  const unsigned int     n_trial_components)
     {
       system.prepare();
       const unsigned int n_test  = system.n_test_components(),
                          n_trial = system.n_trial_components();
-      AssertThrow(n_test == n_components && n_trial == n_components,
+      AssertThrow(n_test == n_test_components && n_trial == n_trial_components,
                   ExcMessage("The system has " + std::to_string(n_test) +
                              " components of test functions and " +
                              std::to_string(n_trial) +
                              " of trial functions, but the element has " +
-                             std::to_string(n_components) + "."));
+                             std::to_string(n_test_components) +
+                             (n_test_components == n_trial_components
+                                ? std::string()
+                                : " and that of the trial functions " +
+                                    std::to_string(n_trial_components)) +
+                             "."));
       std::vector<SystemPair<dim>> pairs;
       for (unsigned int i = 0; i < n_test; ++i)
         {
@@ -108,11 +114,17 @@ namespace Tessella
 
 
     template std::vector<SystemPair<2>>
-    prepare_pairs(const SystemForm<2> &, const unsigned int);
+    prepare_pairs(const SystemForm<2> &,
+                  const unsigned int,
+                  const unsigned int);
     template std::vector<SystemPair<3>>
-    prepare_pairs(const SystemForm<3> &, const unsigned int);
+    prepare_pairs(const SystemForm<3> &,
+                  const unsigned int,
+                  const unsigned int);
     template std::vector<SystemPair<4>>
-    prepare_pairs(const SystemForm<4> &, const unsigned int);
+    prepare_pairs(const SystemForm<4> &,
+                  const unsigned int,
+                  const unsigned int);
     template bool
     leaves_zeros(const std::vector<SystemPair<2>> &, const unsigned int);
     template bool

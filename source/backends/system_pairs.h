@@ -25,12 +25,13 @@ namespace Tessella
     };
 
     /// Prepares a system and its forms, and returns its pairs in the order of
-    /// rows. Throws unless the system fits to a space with @p n_components, and
-    /// if the forms need quadrature of different orders.
+    /// rows. Throws unless the system fits to spaces with these numbers of
+    /// components, and if the forms need quadrature of different orders.
     template <int dim>
     std::vector<SystemPair<dim>>
     prepare_pairs(const SystemForm<dim> &system,
-                  const unsigned int     n_components);
+                  const unsigned int     n_test_components,
+                  const unsigned int     n_trial_components);
 
     /// Whether there are entries of block rows that no pair computes.
     template <int dim>

@@ -129,7 +129,8 @@ namespace Tessella
    * <b>Systems.</b> For an element with m components, a SystemForm has a scalar
    * form for each pair of components that meet. Its coefficients are evaluated
    * on a device if the forms have code for that; if the destination is in the
-   * host's memory, the matrix must fit into the memory of the device.
+   * host's memory, the matrix must fit into the memory of the device. Test and
+   * trial functions of different spaces are for RectangularAssembler.
    *
    * <b>Errors.</b> An exception is thrown for: a polytopic mesh without degrees
    * of freedom, an element with another number of components than the form, a
