@@ -199,8 +199,9 @@ namespace Tessella
       bool
       has_penalty_facets(double &theta) const override
       {
-        // a_ij is symmetric for i = j only.
-        theta = terms.theta;
+        // a_ij is symmetric for i = j only. Without penalty facets, theta says
+        // that the block has no symmetric part.
+        theta = is_diagonal() ? terms.theta : 0.;
         return is_diagonal();
       }
 
