@@ -35,8 +35,10 @@
 #include <tessella/numerics/write_file.h>
 #include <tessella/values/polytope_values.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <sstream>

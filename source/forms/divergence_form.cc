@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include <deal.II/base/exceptions.h>
-
 #include <tessella/forms/divergence_form.h>
 
 #include <algorithm>
-#include <string>
+
+#include "host_coefficients.h"
 
 namespace Tessella
 {
@@ -117,12 +116,8 @@ namespace Tessella
   DivergenceForm<dim>::set_dirichlet(
     const std::shared_ptr<const Function<dim>> &g)
   {
-    AssertThrow(g == nullptr || g->n_components == dim,
-                ExcMessage("The velocity on the boundary of a DivergenceForm "
-                           "has " +
-                           std::to_string(g->n_components) +
-                           " components; it needs " + std::to_string(dim) +
-                           "."));
+    if (g != nullptr)
+      internal::check_components(g.get(), dim, "velocity on the boundary");
     pairs[0]->dirichlet = g;
   }
 

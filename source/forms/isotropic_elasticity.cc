@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "host_coefficients.h"
+
 #ifdef TESSELLA_HAVE_CUDA
 #  include "../../cuda/forms/constant_elasticity.h"
 #endif
@@ -183,21 +185,6 @@ namespace Tessella
                                 "device";
       }
     };
-
-
-
-    template <int dim>
-    void
-    check_components(const std::shared_ptr<const Function<dim>> &function,
-                     const unsigned int                          n_components,
-                     const std::string                          &name)
-    {
-      AssertThrow(function == nullptr || function->n_components == n_components,
-                  ExcMessage("The " + name + " of an IsotropicElasticity has " +
-                             std::to_string(function->n_components) +
-                             " components; it needs " +
-                             std::to_string(n_components) + "."));
-    }
   } // namespace
 
 
@@ -250,11 +237,8 @@ namespace Tessella
                                                 const FunctionPointer &mu)
     : implementation(std::make_unique<Implementation>())
   {
-    AssertThrow(lambda != nullptr && mu != nullptr,
-                ExcMessage("IsotropicElasticity needs functions for lambda and "
-                           "for mu."));
-    check_components<dim>(lambda, 1, "function lambda");
-    check_components<dim>(mu, 1, "function mu");
+    internal::check_components(lambda.get(), 1, "lambda");
+    internal::check_components(mu.get(), 1, "mu");
     implementation->data.lambda_function = lambda;
     implementation->data.mu_function     = mu;
     implementation->make_pairs();
@@ -271,7 +255,8 @@ namespace Tessella
   void
   IsotropicElasticity<dim>::set_force(const FunctionPointer &f)
   {
-    check_components<dim>(f, dim, "force");
+    if (f != nullptr)
+      internal::check_components(f.get(), dim, "force");
     implementation->data.force = f;
   }
 
@@ -281,7 +266,8 @@ namespace Tessella
   void
   IsotropicElasticity<dim>::set_dirichlet(const FunctionPointer &g)
   {
-    check_components<dim>(g, dim, "displacement on the boundary");
+    if (g != nullptr)
+      internal::check_components(g.get(), dim, "displacement on the boundary");
     implementation->data.dirichlet = g;
   }
 
@@ -292,7 +278,8 @@ namespace Tessella
   IsotropicElasticity<dim>::set_traction(const types::boundary_id id,
                                          const FunctionPointer   &t)
   {
-    check_components<dim>(t, dim, "traction");
+    if (t != nullptr)
+      internal::check_components(t.get(), dim, "traction");
     implementation->data.traction[id] = {t, nullptr};
   }
 

@@ -257,7 +257,7 @@ errors()
       IsotropicElasticity<2> form(1., 1.);
       form.set_force(std::make_shared<Functions::ZeroFunction<2>>(3));
     },
-    "The force of an IsotropicElasticity has 3 components; it needs 2.");
+    "The function given as force has 3 components instead of 2.");
 }
 
 
