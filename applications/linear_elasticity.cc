@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Example of a form that the fast assembly does not know, written with
-// PolytopeValues and PolytopeInterfaceValues as in deal.II with FEValues and
-// FEInterfaceValues. The example is linear elasticity,
+// Linear elasticity as a system of forms, IsotropicElasticity, and the same
+// form written with PolytopeValues and PolytopeInterfaceValues, as in deal.II
+// with FEValues and FEInterfaceValues. The equation is
 //
 //   -div sigma(u) = f,   sigma(u) = 2 mu eps(u) + lambda div(u) I,
 //
@@ -22,6 +22,8 @@
 
 #include <deal.II/base/convergence_table.h>
 #include <deal.II/base/symmetric_tensor.h>
+#include <deal.II/base/tensor_function.h>
+#include <deal.II/base/timer.h>
 
 #include <deal.II/fe/fe_system.h>
 #include <deal.II/lac/affine_constraints.h>
@@ -33,7 +35,9 @@
 #include <deal.II/lac/trilinos_sparse_matrix.h>
 #include <deal.II/lac/trilinos_vector.h>
 
+#include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/forms/isotropic_elasticity.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/penalty.h>
 #include <tessella/numerics/data_out.h>
@@ -53,6 +57,7 @@ DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
 #include <string>
 #include <vector>
 
+#include "common/discretisation_input.h"
 #include "common/expression.h"
 #include "common/linear_solver.h"
 #include "common/program.h"
@@ -73,8 +78,8 @@ namespace Tessella
       "given in the parameter file, for a sequence of meshes and a list of\n"
       "polynomial degrees, and prints the errors of u in L2 and of its gradient\n"
       "(broken H1) with their rates, with respect to unknowns^(-1/dim). It "
-      "shows\n"
-      "how forms are written that the fast assembly does not know.\n\n"
+      "also\n"
+      "has the form written by hand, as a reference for the fast assembly.\n\n"
       "It writes to the folder Output/Directory\n"
       "  NAME.txt                          the tables\n"
       "  NAME-LEVEL-pDEGREE-solution.vtu   the displacement on the last mesh\n"
@@ -89,6 +94,8 @@ namespace Tessella
       std::vector<unsigned int>    degrees;
       double                       penalty_constant = 2.;
       unsigned int                 extra_order      = 4;
+      std::string                  assembly         = "fast";
+      Backend                      backend          = Backend::automatic;
       std::string                  solver           = "direct";
       double                       tolerance        = 1e-10;
       unsigned int                 max_iterations   = 2000;
@@ -135,6 +142,17 @@ namespace Tessella
                           "Added to 2 p where the exact displacement is "
                           "integrated.",
                           Patterns::Integer(0, 20));
+        prm.add_parameter("Assembly",
+                          assembly,
+                          "fast: PolytopicAssembler. reference: the form "
+                          "written by hand. compare: both, with their times "
+                          "in the table; they must agree to rounding.",
+                          Patterns::Selection("fast|reference|compare"));
+        prm.declare_entry("Backend",
+                          "automatic",
+                          Patterns::Selection("automatic|host|cuda"),
+                          "Processors of the fast assembly. automatic: a CUDA "
+                          "device if there is one.");
         prm.leave_subsection();
         prm.enter_subsection("Solver");
         prm.add_parameter("Method",
@@ -177,7 +195,9 @@ namespace Tessella
         prm.enter_subsection("Discretisation");
         degrees =
           parse_integers("Discretisation/Degree", prm.get("Degree"), 1, 10);
+        backend = parse_backend(prm.get("Backend"));
         prm.leave_subsection();
+        check_backend("Discretisation/Backend", backend);
         AssertThrow(penalty_constant > 0.,
                     ExcMessage("Discretisation/Penalty constant must be "
                                "positive."));
@@ -232,15 +252,114 @@ namespace Tessella
             for (unsigned int d = 0; d < dim; ++d)
               force[d] -= (lambda + mu) * hessian[c][d];
           }
-        AssertThrow(std::isfinite(u.norm() + gradient.norm() + force.norm()),
+        check_finite(u.norm() + gradient.norm() + force.norm());
+      }
+
+      /// Evaluates one component of the displacement, or of the body force, at
+      /// many points.
+      void
+      evaluate(const std::vector<Point<dim>> &points,
+               const unsigned int             component,
+               const bool                     force,
+               std::vector<double>           &result) const
+      {
+        if (!force)
+          components[component].template derivatives<dim>(points,
+                                                          result.data(),
+                                                          nullptr,
+                                                          nullptr);
+        else
+          {
+            std::vector<SymmetricTensor<2, dim>> hessians(points.size());
+            std::fill(result.begin(), result.end(), 0.);
+            for (unsigned int d = 0; d < dim; ++d)
+              {
+                components[d].template derivatives<dim>(points,
+                                                        nullptr,
+                                                        nullptr,
+                                                        hessians.data());
+                for (unsigned int q = 0; q < points.size(); ++q)
+                  result[q] -= (lambda + mu) * hessians[q][d][component] +
+                               (d == component ? mu * trace(hessians[q]) : 0.);
+              }
+          }
+        for (const double value : result)
+          check_finite(value);
+      }
+
+    private:
+      static void
+      check_finite(const double value)
+      {
+        AssertThrow(std::isfinite(value),
                     ExcMessage("Elasticity/Exact displacement or one of its "
                                "derivatives is not finite somewhere in the "
                                "domain."));
       }
 
-    private:
       const double            mu, lambda;
       std::vector<Expression> components;
+    };
+
+    /// Displacement or body force of the exact solution.
+    template <int dim>
+    class ExactFunction : public Function<dim>
+    {
+    public:
+      ExactFunction(const ExactSolution<dim> &exact, const bool force)
+        : Function<dim>(dim)
+        , exact(exact)
+        , force(force)
+      {}
+
+      double
+      value(const Point<dim> &x, const unsigned int component) const override
+      {
+        Tensor<1, dim> u, f;
+        Tensor<2, dim> gradient;
+        exact.evaluate(x, u, gradient, f);
+        return force ? f[component] : u[component];
+      }
+
+      void
+      value_list(const std::vector<Point<dim>> &points,
+                 std::vector<double>           &values,
+                 const unsigned int             component) const override
+      {
+        exact.evaluate(points, component, force, values);
+      }
+
+    private:
+      const ExactSolution<dim> &exact;
+      const bool                force;
+    };
+
+    /// Stress of the exact solution.
+    template <int dim>
+    class ExactStress : public TensorFunction<2, dim>
+    {
+    public:
+      ExactStress(const ExactSolution<dim> &exact, const Parameters &parameters)
+        : exact(exact)
+        , parameters(parameters)
+      {}
+
+      Tensor<2, dim>
+      value(const Point<dim> &x) const override
+      {
+        Tensor<1, dim> u, f;
+        Tensor<2, dim> gradient;
+        exact.evaluate(x, u, gradient, f);
+        Tensor<2, dim> stress =
+          parameters.mu * (gradient + transpose(gradient));
+        for (unsigned int d = 0; d < dim; ++d)
+          stress[d][d] += parameters.lambda * trace(gradient);
+        return stress;
+      }
+
+    private:
+      const ExactSolution<dim> &exact;
+      const Parameters         &parameters;
     };
 
     template <int dim>
@@ -278,8 +397,7 @@ namespace Tessella
                 handler.distribute_dofs(
                   FESystem<dim>(FE_BoundingBoxLegendre<dim>(degree), dim));
 
-                set_up(handler);
-                assemble(handler);
+                const AssemblyTimes times = assemble_system(handler);
                 check_solvability(
                   handler,
                   matrix,
@@ -294,6 +412,11 @@ namespace Tessella
                 table.add_value("unknowns", handler.n_dofs());
                 if (parameters.solver == "cg")
                   table.add_value("iterations", n_iterations);
+                if (parameters.assembly == "compare")
+                  {
+                    table.add_value("assembly [s]", times.fast);
+                    table.add_value("by hand [s]", times.reference);
+                  }
                 compute_errors(handler, table);
                 if (level + 1 == n_levels && parameters.write_solution)
                   output(handler, level, degree);
@@ -337,6 +460,82 @@ namespace Tessella
       {
         return 2. * parameters.mu * strain +
                parameters.lambda * trace(strain) * unit_symmetric_tensor<dim>();
+      }
+
+      /// Seconds of the fast and of the hand-written assembly.
+      struct AssemblyTimes
+      {
+        double fast = 0., reference = 0.;
+      };
+
+      AssemblyTimes
+      assemble_system(const AgglomerationHandler<dim> &handler)
+      {
+        AssemblyTimes times;
+        if (parameters.assembly != "fast")
+          {
+            set_up(handler);
+            const Timer timer;
+            assemble(handler);
+            times.reference = timer.wall_time();
+          }
+        if (parameters.assembly == "reference")
+          return times;
+        TrilinosWrappers::SparseMatrix reference;
+        TrilinosWrappers::MPI::Vector  reference_rhs;
+        if (parameters.assembly == "compare")
+          {
+            reference.copy_from(matrix);
+            reference_rhs = rhs;
+          }
+        times.fast = assemble_fast(handler);
+        if (parameters.assembly == "compare")
+          check_difference(reference, reference_rhs);
+        return times;
+      }
+
+      /// Assembles with PolytopicAssembler and returns the seconds of the
+      /// second assembly, when structure and penalty are known.
+      double
+      assemble_fast(const AgglomerationHandler<dim> &handler)
+      {
+        IsotropicElasticity<dim> form(parameters.lambda, parameters.mu);
+        form.set_force(std::make_shared<ExactFunction<dim>>(exact, true));
+        form.set_dirichlet(std::make_shared<ExactFunction<dim>>(exact, false));
+        for (const types::boundary_id id : parameters.neumann_ids)
+          form.set_boundary_stress(
+            id, std::make_shared<ExactStress<dim>>(exact, parameters));
+        form.set_coefficient_order(parameters.extra_order);
+
+        AssemblyParameters data;
+        data.backend          = parameters.backend;
+        data.penalty.constant = parameters.penalty_constant;
+        PolytopicAssembler<dim> assembler(handler, data);
+        matrix.clear();
+        assembler.reinit(matrix, rhs);
+        solution.reinit(rhs);
+        assembler.assemble(form, matrix, rhs);
+        if (parameters.assembly == "compare")
+          assembler.assemble(form, matrix, rhs);
+        return assembler.report().assembly_time;
+      }
+
+      /// Throws unless the system agrees with the reference to rounding.
+      void
+      check_difference(const TrilinosWrappers::SparseMatrix &reference,
+                       const TrilinosWrappers::MPI::Vector &reference_rhs) const
+      {
+        TrilinosWrappers::SparseMatrix difference;
+        difference.copy_from(matrix);
+        difference.add(-1., reference);
+        TrilinosWrappers::MPI::Vector rhs_difference = rhs;
+        rhs_difference -= reference_rhs;
+        AssertThrow(difference.frobenius_norm() <=
+                        1e-12 * reference.frobenius_norm() &&
+                      rhs_difference.l2_norm() <=
+                        1e-12 * reference_rhs.l2_norm(),
+                    ExcMessage("The fast assembly differs from the form "
+                               "written by hand."));
       }
 
       void

@@ -75,10 +75,11 @@ namespace Tessella
                                          context.structure);
       }
 
-      /// Assembles a matrix, a vector, or a matrix and a vector.
-      template <typename First, typename... Second>
+      /// Assembles a matrix, a vector, or a matrix and a vector for a Form or a
+      /// SystemForm.
+      template <typename FormType, typename First, typename... Second>
       void
-      assemble(const Form<dim> &form, First &first, Second &...second)
+      assemble(const FormType &form, First &first, Second &...second)
       {
         using Number = typename Traits<First>::value_type;
         const dealii::Timer    timer;
@@ -90,7 +91,10 @@ namespace Tessella
           add_destination(first, target);
           (add_destination(second, target), ...);
         });
-        backend->assemble(form, &target);
+        if constexpr (std::is_same<FormType, SystemForm<dim>>::value)
+          backend->assemble_system(form, &target);
+        else
+          backend->assemble(form, &target);
         const InstructionSet wanted = context.parameters.instruction_set;
         report.backend              = backend->type();
         report.instruction_set =

@@ -113,6 +113,40 @@ namespace Tessella
 
 
   template <int dim>
+  template <typename MatrixType, typename VectorType>
+  void
+  PolytopicAssembler<dim>::assemble(const SystemForm<dim> &system,
+                                    MatrixType            &matrix,
+                                    VectorType            &rhs)
+  {
+    implementation->assemble(system, matrix, rhs);
+  }
+
+
+
+  template <int dim>
+  template <typename MatrixType>
+  void
+  PolytopicAssembler<dim>::assemble_matrix(const SystemForm<dim> &system,
+                                           MatrixType            &matrix)
+  {
+    implementation->assemble(system, matrix);
+  }
+
+
+
+  template <int dim>
+  template <typename VectorType>
+  void
+  PolytopicAssembler<dim>::assemble_rhs(const SystemForm<dim> &system,
+                                        VectorType            &rhs)
+  {
+    implementation->assemble(system, rhs);
+  }
+
+
+
+  template <int dim>
   std::vector<double>
   PolytopicAssembler<dim>::penalty(const Form<dim> &form) const
   {
@@ -134,9 +168,12 @@ namespace Tessella
   template class PolytopicAssembler<3>;
   template class PolytopicAssembler<4>;
 
-#define INSTANTIATE_ASSEMBLE(dim, Matrix, Vector)                    \
-  template void PolytopicAssembler<dim>::assemble(const Form<dim> &, \
-                                                  Matrix &,          \
+#define INSTANTIATE_ASSEMBLE(dim, Matrix, Vector)                          \
+  template void PolytopicAssembler<dim>::assemble(const Form<dim> &,       \
+                                                  Matrix &,                \
+                                                  Vector &);               \
+  template void PolytopicAssembler<dim>::assemble(const SystemForm<dim> &, \
+                                                  Matrix &,                \
                                                   Vector &);
 #define INSTANTIATE_PAIR(dim, Matrix, Vector) \
   INSTANTIATE_ASSEMBLE(dim, Matrix, Vector)   \
@@ -144,10 +181,14 @@ namespace Tessella
 #define INSTANTIATE_MATRIX(dim, Matrix)                                     \
   template void PolytopicAssembler<dim>::reinit(Matrix &);                  \
   template void PolytopicAssembler<dim>::assemble_matrix(const Form<dim> &, \
-                                                         Matrix &);
-#define INSTANTIATE_VECTOR(dim, Vector)                                  \
-  template void PolytopicAssembler<dim>::reinit(Vector &);               \
-  template void PolytopicAssembler<dim>::assemble_rhs(const Form<dim> &, \
+                                                         Matrix &);         \
+  template void PolytopicAssembler<dim>::assemble_matrix(                   \
+    const SystemForm<dim> &, Matrix &);
+#define INSTANTIATE_VECTOR(dim, Vector)                                        \
+  template void PolytopicAssembler<dim>::reinit(Vector &);                     \
+  template void PolytopicAssembler<dim>::assemble_rhs(const Form<dim> &,       \
+                                                      Vector &);               \
+  template void PolytopicAssembler<dim>::assemble_rhs(const SystemForm<dim> &, \
                                                       Vector &);
 
 #define INSTANTIATE(dim, Number)                                         \
@@ -169,7 +210,9 @@ namespace Tessella
                                                 SparseMatrix<Number> &,  \
                                                 Vector<Number> &);       \
   template void PolytopicAssembler<dim>::assemble_matrix(                \
-    const Form<dim> &, SparseMatrix<Number> &);
+    const Form<dim> &, SparseMatrix<Number> &);                          \
+  template void PolytopicAssembler<dim>::assemble_matrix(                \
+    const SystemForm<dim> &, SparseMatrix<Number> &);
 
 #define INSTANTIATE_EPETRA(dim)                           \
   INSTANTIATE_MATRIX(dim, TrilinosWrappers::SparseMatrix) \

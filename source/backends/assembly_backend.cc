@@ -65,6 +65,17 @@ namespace Tessella
 
 
     template <int dim>
+    void
+    AssemblyBackend<dim>::assemble_system(const SystemForm<dim> &,
+                                          const Target &)
+    {
+      AssertThrow(false,
+                  ExcMessage("This way of assembly is for scalar forms only."));
+    }
+
+
+
+    template <int dim>
     std::unique_ptr<AssemblyBackend<dim>>
     make_assembly_backend(AssemblyContext<dim> &context)
     {

@@ -4,6 +4,7 @@
 
 #include <tessella/base/backend.h>
 #include <tessella/forms/form.h>
+#include <tessella/forms/system_form.h>
 
 #include <future>
 #include <memory>
@@ -63,6 +64,11 @@ namespace Tessella
       /// all backends share. Collective.
       virtual void
       assemble(const Form<dim> &form, const Target &target) = 0;
+
+      /// The same for systems. Throws if the backend has scalar forms only.
+      /// Collective.
+      virtual void
+      assemble_system(const SystemForm<dim> &system, const Target &target);
 
     protected:
       /// Whether this process has polytopes.

@@ -235,9 +235,16 @@ namespace Tessella
           row.diagonal =
             values +
             sparsity.column_offset[find_block(k, k, sparsity.block_offset[k])];
-          // Without facet terms the blocks of the neighbours are zero.
+          // Without facet terms the blocks of the neighbours are zero. Other
+          // components may have columns between them.
           if (!facet_structure.facets)
-            std::fill(values, values + n * width, 0.);
+            for (std::uint64_t b = sparsity.block_offset[k];
+                 b < sparsity.block_offset[k + 1];
+                 ++b)
+              for (unsigned int i = 0; i < n; ++i)
+                std::fill_n(values + i * width + sparsity.column_offset[b],
+                            dofs.n_basis[sparsity.block_column[b]],
+                            0.);
         }
 
       assemble_volume(row);

@@ -75,9 +75,11 @@ namespace Tessella
             // Estimate with eight blocks per row (seven neighbours).
             const PolytopicSpace<dim> &space = *context.space;
             cuda.start(
-              8 * sizeof(double) *
-                space.polytopic_dofs().dof_offset[space.n_polytopes()] *
-                static_cast<std::size_t>(space.max_dofs_per_polytope()),
+              context.results_on_device
+                ? 0
+                : 8 * sizeof(double) *
+                    space.polytopic_dofs().dof_offset[space.n_polytopes()] *
+                    static_cast<std::size_t>(space.max_dofs_per_polytope()),
               n_on_machine);
           });
         }
@@ -138,6 +140,21 @@ namespace Tessella
     {
       std::visit([&](const auto *destination) { run(form, *destination); },
                  target);
+    }
+
+
+
+    template <int dim>
+    void
+    CUDABackend<dim>::assemble_system(
+      const SystemForm<dim>                       &system,
+      const typename AssemblyBackend<dim>::Target &target)
+    {
+      std::visit(
+        [&](const auto *destination) {
+          cuda_system.assemble(system, *destination);
+        },
+        target);
     }
 
 

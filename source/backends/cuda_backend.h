@@ -11,6 +11,7 @@
 
 #include "assembly_backend.h"
 #include "cuda_assembly.h"
+#include "cuda_system.h"
 
 namespace Tessella
 {
@@ -35,7 +36,10 @@ namespace Tessella
     class CUDABackend : public AssemblyBackend<dim>
     {
     public:
-      using AssemblyBackend<dim>::AssemblyBackend;
+      explicit CUDABackend(AssemblyContext<dim> &context)
+        : AssemblyBackend<dim>(context)
+        , cuda_system(context)
+      {}
 
       /// Chooses and initialises the device. Returns false if this fails and
       /// the choice of the backend is automatic. Collective.
@@ -52,6 +56,10 @@ namespace Tessella
       void
       assemble(const Form<dim>                             &form,
                const typename AssemblyBackend<dim>::Target &target) override;
+      void
+      assemble_system(
+        const SystemForm<dim>                       &system,
+        const typename AssemblyBackend<dim>::Target &target) override;
 
     private:
       using AssemblyBackend<dim>::context;
@@ -113,6 +121,7 @@ namespace Tessella
                    const AssemblyTarget<Number> &target);
 
       CUDAAssembly<dim> cuda;
+      CUDASystem<dim>   cuda_system;
       /// Ranks of the processes that share the device of this process, and
       /// whether any device of the communicator is shared.
       std::vector<unsigned int> on_same_device;

@@ -39,14 +39,15 @@ namespace Tessella
 
     template <int dim>
     typename FormPreparation<dim>::Sigma
-    FormPreparation<dim>::prepare(const Form<dim> &form,
-                                  const bool       keep_diffusion,
-                                  const bool       later)
+    FormPreparation<dim>::prepare(const Form<dim>   &form,
+                                  const bool         keep_diffusion,
+                                  const bool         later,
+                                  const unsigned int n_components)
     {
       const Timer timer;
       const bool  penalty = form.facet_structure().penalty;
       context.structure.on_all_processes([&]() {
-        check(penalty);
+        check(penalty, n_components);
         prepare_rules(form.coefficient_order());
       });
       const PolytopicMesh<dim> &mesh = context.mesh();
@@ -77,15 +78,16 @@ namespace Tessella
 
     template <int dim>
     void
-    FormPreparation<dim>::check(const bool penalty) const
+    FormPreparation<dim>::check(const bool         penalty,
+                                const unsigned int n_components) const
     {
-      const unsigned int n_components = context.space->n_components();
-      const double       constant     = context.parameters.penalty.constant;
-      AssertThrow(n_components == 1,
-                  ExcMessage("PolytopicAssembler assembles scalar forms, but "
-                             "the element has " +
-                             std::to_string(n_components) +
-                             " components. Use PolytopeValues for systems."));
+      const unsigned int n        = context.space->n_components();
+      const double       constant = context.parameters.penalty.constant;
+      AssertThrow(n == n_components,
+                  ExcMessage("The form is scalar, but the element has " +
+                             std::to_string(n) +
+                             " components: take a SystemForm, or write the "
+                             "form with PolytopeValues."));
       AssertThrow(!penalty || (constant >= 0. && std::isfinite(constant)),
                   ExcMessage("The penalty constant is " +
                              std::to_string(constant) +

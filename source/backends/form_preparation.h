@@ -42,12 +42,14 @@ namespace Tessella
        * Prepares the quadrature and sigma for @p form. Diffusion values that
        * the computation of sigma evaluates are kept if @p keep_diffusion. A
        * sigma that varies in space is left to the caller if @p later.
+       * @p n_components is the number of components that the space must have.
        * Collective.
        */
       Sigma
-      prepare(const Form<dim> &form,
-              const bool       keep_diffusion = false,
-              const bool       later          = false);
+      prepare(const Form<dim>   &form,
+              const bool         keep_diffusion = false,
+              const bool         later          = false,
+              const unsigned int n_components   = 1);
 
       /// Prepares the rules for forms of an order. Not collective.
       void
@@ -90,7 +92,7 @@ namespace Tessella
 
     private:
       void
-      check(const bool penalty) const;
+      check(const bool penalty, const unsigned int n_components) const;
 
       /// Computes sigma of a diffusion that varies in space.
       void

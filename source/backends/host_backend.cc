@@ -44,18 +44,50 @@ namespace Tessella
       report.preparation_time = timer.wall_time() - report.geometry_time;
       context.structure.on_all_processes([&]() {
         if (this->has_polytopes())
-          compute_rows(form, *sigma.values, target);
+          compute_rows(target, [&](const AssemblyTarget<double> &rows) {
+            assemble_on_host(preparation.problem(form),
+                             context.structure.blocks,
+                             *sigma.values,
+                             context.space->polynomial_space(),
+                             rows,
+                             preparation.kept_diffusion());
+          });
       });
     }
 
 
 
     template <int dim>
-    template <typename Number>
     void
-    HostBackend<dim>::compute_rows(const Form<dim>              &form,
-                                   const std::vector<double>    &sigma,
-                                   const AssemblyTarget<Number> &target) const
+    HostBackend<dim>::assemble_system(
+      const SystemForm<dim>                       &system,
+      const typename AssemblyBackend<dim>::Target &target)
+    {
+      const dealii::Timer timer;
+      AssemblyReport     &report = context.report;
+      report.coefficients        = "evaluated by the host's threads";
+      host_system.start(system);
+      report.preparation_time = timer.wall_time() - report.geometry_time;
+      context.structure.on_all_processes([&]() {
+        if (this->has_polytopes())
+          std::visit(
+            [&](const auto *destination) {
+              compute_rows(*destination,
+                           [&](const AssemblyTarget<double> &rows) {
+                             host_system.compute_rows(rows);
+                           });
+            },
+            target);
+      });
+    }
+
+
+
+    template <int dim>
+    template <typename Number, typename Function>
+    void
+    HostBackend<dim>::compute_rows(const AssemblyTarget<Number> &target,
+                                   const Function &assemble_rows) const
     {
       constexpr bool       is_double = std::is_same<Number, double>::value;
       const BlockSparsity &blocks    = context.structure.blocks;
@@ -98,12 +130,7 @@ namespace Tessella
       if (!rhs.empty())
         host.host_rhs = rhs.data();
 
-      assemble_on_host(preparation.problem(form),
-                       blocks,
-                       sigma,
-                       context.space->polynomial_space(),
-                       host,
-                       preparation.kept_diffusion());
+      assemble_rows(host);
 
       if (target.host_rhs != nullptr && !rhs.empty())
         std::copy(rhs.begin(), rhs.end(), target.host_rhs);

@@ -3,6 +3,7 @@
 #define tessella_source_backends_host_backend_h
 
 #include "assembly_backend.h"
+#include "host_system.h"
 
 namespace Tessella
 {
@@ -14,7 +15,10 @@ namespace Tessella
     class HostBackend : public AssemblyBackend<dim>
     {
     public:
-      using AssemblyBackend<dim>::AssemblyBackend;
+      explicit HostBackend(AssemblyContext<dim> &context)
+        : AssemblyBackend<dim>(context)
+        , host_system(context, preparation)
+      {}
 
       Backend
       type() const override
@@ -24,6 +28,10 @@ namespace Tessella
       void
       assemble(const Form<dim>                             &form,
                const typename AssemblyBackend<dim>::Target &target) override;
+      void
+      assemble_system(
+        const SystemForm<dim>                       &system,
+        const typename AssemblyBackend<dim>::Target &target) override;
 
     private:
       using AssemblyBackend<dim>::context;
@@ -33,12 +41,14 @@ namespace Tessella
       void
       run(const Form<dim> &form, const AssemblyTarget<Number> &target);
 
-      /// Computes the rows of this process.
-      template <typename Number>
+      /// Computes the rows of this process. The function is called with their
+      /// destination in the memory of the host, in double precision.
+      template <typename Number, typename Function>
       void
-      compute_rows(const Form<dim>              &form,
-                   const std::vector<double>    &sigma,
-                   const AssemblyTarget<Number> &target) const;
+      compute_rows(const AssemblyTarget<Number> &target,
+                   const Function               &assemble_rows) const;
+
+      HostSystem<dim> host_system;
     };
   } // namespace internal
 } // namespace Tessella

@@ -66,6 +66,11 @@ namespace Reference
     double                                            theta = 1.;
     /// false: mass matrix without facet terms
     bool facets = true;
+    /// A pair of components of a system: the flux of the test function has the
+    /// transposed tensor, the boundary counts as elliptic, and the penalty is
+    /// multiplied by a factor.
+    bool   pair           = false;
+    double penalty_factor = 1.;
   };
 
   /// Polytopes and their polynomial spaces.
@@ -395,6 +400,11 @@ namespace Reference
       return problem.b ? problem.b(x) : Tensor<1, dim>();
     };
 
+    // Tensor of the flux of the test function.
+    const auto test_tensor = [&](const Tensor<2, dim> &A) {
+      return problem.pair ? transpose(A) : A;
+    };
+
     std::vector<double>         v1, v2;
     std::vector<Tensor<1, dim>> g1, g2;
 
@@ -442,7 +452,8 @@ namespace Reference
                 const BoundaryData<dim> &data = entry == problem.boundary.end()
                                                   ? problem.default_boundary
                                                   : entry->second;
-                const double             s    = sigma(centre, centre, false);
+                const double             s =
+                  problem.penalty_factor * sigma(centre, centre, false);
                 for (unsigned int q = 0; q < face.n_quadrature_points; ++q)
                   {
                     const Point<dim>     x      = face.quadrature_point(q);
@@ -453,12 +464,12 @@ namespace Reference
                     const double         g      = data.g ? data.g(x) : 0.;
                     const double alpha = data.alpha ? data.alpha(x) : 0.;
                     const bool   elliptic =
-                      normal * (A * normal) > 1e-12 * A.norm();
+                      problem.pair || normal * (A * normal) > 1e-12 * A.norm();
                     space.evaluate(k, x, v1, g1);
                     for (unsigned int i = 0; i < v1.size(); ++i)
                       {
                         double      &r      = system.rhs(space.offset[k] + i);
-                        const double flux_i = normal * (A * g1[i]);
+                        const double flux_i = normal * (test_tensor(A) * g1[i]);
                         if (elliptic && data.type == Boundary::dirichlet)
                           {
                             for (unsigned int j = 0; j < v1.size(); ++j)
@@ -532,7 +543,8 @@ namespace Reference
 
             FEFaceValues<dim> &face = *geometry(cell).face;
             face.reinit(cell, f);
-            const double s = sigma(centre, centre + shift, periodic);
+            const double s =
+              problem.penalty_factor * sigma(centre, centre + shift, periodic);
             for (unsigned int q = 0; q < face.n_quadrature_points; ++q)
               {
                 const Point<dim>     x1 = face.quadrature_point(q);
@@ -562,8 +574,9 @@ namespace Reference
                         const double jump_v = side_i == 0 ? vi[i] : -vi[i];
                         const double jump_w = side_j == 0 ? vj[j] : -vj[j];
                         const double mean_w = 0.5 * (normal * (Aj * gj[j]));
-                        const double mean_v = 0.5 * (normal * (Ai * gi[i]));
-                        double       entry  = -mean_w * jump_v -
+                        const double mean_v =
+                          0.5 * (normal * (test_tensor(Ai) * gi[i]));
+                        double entry = -mean_w * jump_v -
                                        problem.theta * mean_v * jump_w +
                                        s * jump_w * jump_v;
                         // upwind term, where the polytope of v has inflow

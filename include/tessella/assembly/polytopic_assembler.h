@@ -12,6 +12,7 @@
 #include <tessella/base/epetra.h>
 #include <tessella/device/cuda_device.h>
 #include <tessella/forms/form.h>
+#include <tessella/forms/system_form.h>
 #include <tessella/grid/polytopic_space.h>
 
 #include <memory>
@@ -20,8 +21,8 @@
 namespace Tessella
 {
   /**
-   * Assembles scalar forms on polytopic meshes into the matrices of a deal.II
-   * program.
+   * Assembles scalar forms, and systems of them, on polytopic meshes into the
+   * matrices of a deal.II program.
    *
    *     PolytopicAssembler<dim> assembler(agglomeration);
    *     TrilinosWrappers::SparseMatrix matrix;
@@ -125,8 +126,15 @@ namespace Tessella
    * AgglomerationHandler::make_sparsity_pattern(), for example. Any other
    * structure is an error.
    *
+   * <b>Systems.</b> For an element with m components, a SystemForm has a scalar
+   * form for each pair of components that meet. Its coefficients are evaluated
+   * on a device if the forms have code for that; if the destination is in the
+   * host's memory, the matrix must fit into the memory of the device. Test and
+   * trial functions of different spaces are for RectangularAssembler.
+   *
    * <b>Errors.</b> An exception is thrown for: a polytopic mesh without degrees
-   * of freedom, an element with several components, a negative penalty
+   * of freedom, an element with another number of components than the form, a
+   * negative penalty
    * constant, an instruction set that the processor does not have,
    * Backend::cuda without a device or in a build without CUDA, too little
    * memory on the device, coefficients that are not finite (the message
@@ -175,6 +183,19 @@ namespace Tessella
     template <typename VectorType>
     void
     assemble_rhs(const Form<dim> &form, VectorType &rhs);
+
+    /// The same for systems.
+    template <typename MatrixType, typename VectorType>
+    void
+    assemble(const SystemForm<dim> &system,
+             MatrixType            &matrix,
+             VectorType            &rhs);
+    template <typename MatrixType>
+    void
+    assemble_matrix(const SystemForm<dim> &system, MatrixType &matrix);
+    template <typename VectorType>
+    void
+    assemble_rhs(const SystemForm<dim> &system, VectorType &rhs);
 
     /// Penalty sigma of every facet for @p form (index: facet of the flat
     /// view), as assembly uses it.

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_assembly_rectangular_assembler_h
+#define tessella_assembly_rectangular_assembler_h
+
+#include <deal.II/lac/sparse_matrix.h>
+#include <deal.II/lac/sparsity_pattern.h>
+#include <deal.II/lac/vector.h>
+
+#include <tessella/backends/assembly_parameters.h>
+#include <tessella/base/compatibility.h>
+#include <tessella/forms/system_form.h>
+#include <tessella/grid/polytopic_space.h>
+
+namespace Tessella
+{
+  /**
+   * Assembles a SystemForm whose test functions and trial functions are in
+   * different spaces on the same polytopes, such as pressure and velocity, into
+   * a rectangular matrix: rows are degrees of freedom of the test space,
+   * columns those of the trial space. A polytope is coupled with itself and its
+   * neighbours.
+   *
+   *     RectangularAssembler<dim> assembler(pressure, velocity);
+   *     SparsityPattern           sparsity;
+   *     SparseMatrix<double>      B;
+   *     Vector<double>            g;
+   *     assembler.reinit(sparsity, B, g);
+   *     assembler.assemble(DivergenceForm<dim>(), B, g);
+   *
+   * <b>Algorithm and cost.</b> The kernels are those of PolytopicAssembler, for
+   * one pair of components after the other. They compute blocks for the larger
+   * of the two spaces on each polytope, of which the functions of the smaller
+   * one are the first ones; the other entries are dropped. Results have the
+   * same bits for any number of threads.
+   *
+   * <b>Quadrature</b> is of order 2 p + Form::coefficient_order() with the
+   * larger degree p of both spaces.
+   *
+   * <b>Errors.</b> Spaces on different polytopes, a total-degree and a
+   * tensor-product space, numbers of components that differ from those of the
+   * system, forms with a penalty, several processes, and Backend::cuda:
+   * rectangular matrices are assembled by the host.
+   */
+  template <int dim>
+  class RectangularAssembler
+  {
+  public:
+    /// The spaces must outlive the assembler.
+    RectangularAssembler(
+      const PolytopicSpace<dim> &test,
+      const PolytopicSpace<dim> &trial,
+      const AssemblyParameters  &parameters = AssemblyParameters());
+
+    /// Sets the structure of the matrix and the size of the vector.
+    template <typename Number>
+    void
+    reinit(dealii::SparsityPattern      &sparsity,
+           dealii::SparseMatrix<Number> &matrix,
+           dealii::Vector<Number>       &rhs) const;
+
+    /// Overwrites the matrix and the vector, which has the right-hand side of
+    /// the test functions.
+    template <typename Number>
+    void
+    assemble(const SystemForm<dim>        &system,
+             dealii::SparseMatrix<Number> &matrix,
+             dealii::Vector<Number>       &rhs) const;
+
+  private:
+    /// Throws unless the spaces have the same polytopes.
+    void
+    check_spaces() const;
+
+    const SmartPointer<const PolytopicSpace<dim>> test, trial;
+    const AssemblyParameters                      parameters;
+  };
+} // namespace Tessella
+
+#endif

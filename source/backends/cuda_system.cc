@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+// Empty in a build without CUDA.
+#include <tessella/base/config.h>
+
+#ifdef TESSELLA_HAVE_CUDA
+
+#  include <deal.II/base/exceptions.h>
+
+#  include <algorithm>
+#  include <cstddef>
+
+#  include "../../cuda/lac/vector.h"
+#  include "../device/device_call.h"
+#  include "cuda_backend.h"
+#  include "cuda_system.h"
+#  include "host_dispatch.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace
+    {
+      /// Memory of the device for results that belong into that of the host.
+      template <typename Number>
+      class DeviceResults
+      {
+      public:
+        DeviceResults()                      = default;
+        DeviceResults(const DeviceResults &) = delete;
+        DeviceResults &
+        operator=(const DeviceResults &) = delete;
+        ~DeviceResults()
+        {
+          Device::release(memory);
+        }
+
+        Number *
+        allocate(const std::size_t n)
+        {
+          memory = Device::allocate<Number>(n);
+          return memory;
+        }
+
+      private:
+        Number *memory = nullptr;
+      };
+
+
+
+      /// Copies block rows to the function of a target, piece by piece.
+      template <typename Number>
+      void
+      store_rows(const BlockSparsity          &blocks,
+                 const Number                 *values,
+                 const AssemblyTarget<Number> &target)
+      {
+        constexpr std::uint64_t piece  = std::uint64_t(1) << 24;
+        const auto             &offset = blocks.value_offset;
+        const unsigned int      n      = offset.size() - 1;
+        std::vector<Number>     buffer;
+        for (unsigned int begin = 0, end; begin < n; begin = end)
+          {
+            end = std::upper_bound(offset.begin() + begin + 2,
+                                   offset.end(),
+                                   offset[begin] + piece) -
+                  offset.begin() - 1;
+            buffer.resize(offset[end] - offset[begin]);
+            device_call([&] {
+              Device::VectorOperations<Number>::download(buffer.size(),
+                                                         values + offset[begin],
+                                                         buffer.data());
+            });
+            for_polytopes(end - begin,
+                          [&](const unsigned int b, const unsigned int e) {
+                            target.store_block_rows(begin + b,
+                                                    begin + e,
+                                                    buffer.data() +
+                                                      (offset[begin + b] -
+                                                       offset[begin]));
+                          });
+          }
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    CUDASystem<dim>::CUDASystem(AssemblyContext<dim> &context)
+      : context(context)
+    {}
+
+
+
+    template <int dim>
+    CUDASystem<dim>::~CUDASystem() = default;
+
+
+
+    template <int dim>
+    void
+    CUDASystem<dim>::update_space()
+    {
+      if (context.revision().is_known() && revision == context.revision())
+        return;
+      present.clear();
+      spaces.clear();
+      const unsigned int n_components = context.space->n_components();
+      spaces.reserve(n_components);
+      for (unsigned int c = 0; c < n_components; ++c)
+        spaces.emplace_back(*context.space, c);
+      revision = context.revision();
+    }
+
+
+
+    template <int dim>
+    typename CUDASystem<dim>::Pair &
+    CUDASystem<dim>::get(const SystemPair<dim> &pair, const std::size_t n_pairs)
+    {
+      AssemblyParameters parameters = context.parameters;
+      parameters.backend            = Backend::cuda;
+      parameters.device_memory /= n_pairs;
+      std::unique_ptr<Pair> &entry = present[{pair.test, pair.trial}];
+      if (entry == nullptr)
+        {
+          entry = std::make_unique<Pair>(spaces[pair.test], parameters);
+          MatrixStructure &structure = entry->context.structure;
+          structure.blocks           = pair_sparsity(context.structure.blocks,
+                                           context.dofs(),
+                                           pair.test,
+                                           pair.trial);
+          structure.dof_offset = spaces[pair.test].polytopic_dofs().dof_offset;
+          structure.n_owned_polytopes = context.structure.n_owned_polytopes;
+          structure.n_owned_rows      = context.structure.n_owned_rows;
+          structure.n_dofs            = context.structure.n_dofs;
+          entry->context.results_on_device = true;
+          entry->backend = make_assembly_backend(entry->context);
+        }
+      entry->context.parameters = parameters;
+      return *entry;
+    }
+
+
+
+    template <int dim>
+    template <typename Number>
+    void
+    CUDASystem<dim>::assemble(const SystemForm<dim>        &system,
+                              const AssemblyTarget<Number> &target)
+    {
+      const MatrixStructure       &structure = context.structure;
+      std::vector<SystemPair<dim>> pairs;
+      structure.on_all_processes([&]() {
+        const unsigned int n = context.space->n_components();
+        pairs                = prepare_pairs(system, n, n);
+        update_space();
+      });
+
+      DeviceResults<Number> values_memory, rhs_memory;
+      Number           *values = target.device_values, *rhs = target.device_rhs;
+      const std::size_t n_values = structure.blocks.n_nonzero_elements(),
+                        n_rows   = structure.n_owned_rows;
+      structure.on_all_processes([&]() {
+        device_call([&] {
+          if (target.has_matrix() && values == nullptr)
+            values = values_memory.allocate(n_values);
+          if (target.has_rhs() && rhs == nullptr)
+            rhs = rhs_memory.allocate(n_rows);
+          using Operations = Device::VectorOperations<Number>;
+          if (values != nullptr &&
+              leaves_zeros(pairs, context.space->n_components()))
+            Operations::set_zero(n_values, values);
+          if (rhs != nullptr)
+            Operations::set_zero(n_rows, rhs);
+        });
+      });
+      assemble_pairs(pairs, values, rhs);
+      structure.on_all_processes([&]() {
+        using Operations = Device::VectorOperations<Number>;
+        if (target.store_block_rows && n_values > 0)
+          store_rows(structure.blocks, values, target);
+        else if (target.host_values != nullptr)
+          device_call([&] {
+            Operations::download(n_values, values, target.host_values);
+          });
+        if (target.host_rhs != nullptr)
+          device_call(
+            [&] { Operations::download(n_rows, rhs, target.host_rhs); });
+      });
+    }
+
+
+
+    template <int dim>
+    template <typename Number>
+    void
+    CUDASystem<dim>::assemble_pairs(const std::vector<SystemPair<dim>> &pairs,
+                                    Number                             *values,
+                                    Number                             *rhs)
+    {
+      AssemblyReport &report = context.report;
+      report.kernel_time = report.upload_time = report.download_time = 0.;
+      report.bytes_uploaded = report.bytes_downloaded = 0.;
+      report.preparation_time = report.tabulation_time = 0.;
+      report.handover_time = report.device_memory = 0.;
+      report.n_parts                              = 1;
+      report.kernel_times.clear();
+      report.coefficients.clear();
+      for (const SystemPair<dim> &pair : pairs)
+        {
+          if (values == nullptr && !(rhs != nullptr && pair.rhs))
+            continue;
+          Pair                  &scalar = get(pair, pairs.size());
+          const BlockSparsity   &blocks = scalar.context.structure.blocks;
+          AssemblyTarget<Number> target;
+          // Pointers are to the first value of this pair.
+          if (values != nullptr)
+            target.device_values =
+              values + (this->context.structure.n_owned_polytopes > 0
+                          ? blocks.value_offset.front()
+                          : 0);
+          if (rhs != nullptr && pair.rhs)
+            target.device_rhs =
+              rhs + scalar.context.structure.dof_offset.front();
+          scalar.backend->assemble(*pair.form, &target);
+          add_report(scalar.context.report);
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    CUDASystem<dim>::add_report(const AssemblyReport &pair)
+    {
+      AssemblyReport &report = context.report;
+      report.device_kernels  = pair.device_kernels;
+      report.kernel_time += pair.kernel_time;
+      report.upload_time += pair.upload_time;
+      report.download_time += pair.download_time;
+      report.bytes_uploaded += pair.bytes_uploaded;
+      report.bytes_downloaded += pair.bytes_downloaded;
+      report.preparation_time += pair.preparation_time;
+      report.tabulation_time += pair.tabulation_time;
+      report.handover_time += pair.handover_time;
+      report.device_memory += pair.device_memory;
+      report.n_parts       = std::max(report.n_parts, pair.n_parts);
+      report.geometry_time = std::max(report.geometry_time, pair.geometry_time);
+      report.kernel_times.insert(report.kernel_times.end(),
+                                 pair.kernel_times.begin(),
+                                 pair.kernel_times.end());
+      if (report.coefficients.find(pair.coefficients) == std::string::npos)
+        report.coefficients +=
+          (report.coefficients.empty() ? "" : "; ") + pair.coefficients;
+    }
+
+
+
+#  define TESSELLA_INSTANTIATE(dim)                                          \
+    template class CUDASystem<dim>;                                          \
+    template void CUDASystem<dim>::assemble(const SystemForm<dim> &,         \
+                                            const AssemblyTarget<double> &); \
+    template void CUDASystem<dim>::assemble(const SystemForm<dim> &,         \
+                                            const AssemblyTarget<float> &)
+
+    TESSELLA_INSTANTIATE(2);
+    TESSELLA_INSTANTIATE(3);
+    TESSELLA_INSTANTIATE(4);
+#  undef TESSELLA_INSTANTIATE
+  } // namespace internal
+} // namespace Tessella
+
+#endif
