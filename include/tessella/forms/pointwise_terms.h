@@ -97,12 +97,17 @@ namespace Tessella
   namespace PointwiseMath
   {
     using ::acos;
+    using ::acosh;
     using ::asin;
+    using ::asinh;
     using ::atan;
     using ::atan2;
+    using ::atanh;
     using ::cbrt;
     using ::cos;
     using ::cosh;
+    using ::erf;
+    using ::erfc;
     using ::exp;
     using ::fabs;
     using ::log;
