@@ -426,19 +426,6 @@ namespace Tessella
       "template <int n>\n"
       "TESSELLA_HOST_DEVICE inline double value_of(const Dual<n> &v)\n"
       "{\n  return v.value;\n}\n";
-    const char *const functions[][2] = {
-      {"asinh", "1. / ::sqrt(1. + v.value * v.value)"},
-      {"acosh", "1. / ::sqrt(v.value * v.value - 1.)"},
-      {"atanh", "1. / (1. - v.value * v.value)"},
-      {"erf", "1.1283791670955126 * ::exp(-v.value * v.value)"},
-      {"erfc", "-1.1283791670955126 * ::exp(-v.value * v.value)"}};
-    for (const auto &function : functions)
-      text += std::string(
-                "template <int n>\nTESSELLA_HOST_DEVICE inline "
-                "Dual<n> ") +
-              function[0] +
-              "(const Dual<n> &v)\n{\n  return v.chain(::" + function[0] +
-              "(v.value), " + function[1] + ");\n}\n";
     text +=
       "struct Functor\n{\n  using Fields = FieldComponents<" + components +
       ">;\n  static constexpr int n_components = " +
