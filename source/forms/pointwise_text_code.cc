@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <cmath>
 #include <locale>
 #include <sstream>
 
@@ -140,7 +141,13 @@ namespace Tessella
           return "v" + std::to_string(i);
         std::ostringstream number;
         number.imbue(std::locale::classic());
-        number << '(' << std::hexfloat << values[i].number << ')';
+        const double x = values[i].number;
+        if (std::isfinite(x))
+          number << '(' << std::hexfloat << x << ')';
+        else
+          number << (x > 0.   ? "(1. / 0.)"
+                                    : x < 0. ? "(-1. / 0.)"
+                                             : "(0. / 0.)");
         return number.str();
       };
       for (unsigned int i = 0; i < values.size(); ++i)

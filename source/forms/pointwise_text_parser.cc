@@ -5,6 +5,7 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/numbers.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cmath>
 #include <cstdlib>
@@ -96,20 +97,25 @@ namespace Tessella
         [[noreturn]] void
         fail(const std::string &reason, const std::size_t where) const
         {
-          unsigned int line = 1, character = 1;
+          std::size_t  begin = 0;
+          unsigned int line  = 1;
           for (std::size_t i = 0; i < where && i < text.size(); ++i)
             if (text[i] == '\n')
               {
                 ++line;
-                character = 1;
+                begin = i + 1;
               }
-            else
-              ++character;
+          // The rest of the line helps to find the place.
+          const std::size_t end =
+            std::min({text.find('\n', where), text.size(), where + 20});
           AssertThrow(false,
-                      ExcMessage("The text for the " + scope.name +
-                                 " is not correct: " + reason + ", in line " +
-                                 std::to_string(line) + " at character " +
-                                 std::to_string(character) + "."));
+                      ExcMessage(
+                        "The text for the " + scope.name + " is not correct: " +
+                        reason + ", in line " + std::to_string(line) +
+                        " at character " + std::to_string(where - begin + 1) +
+                        (where < end
+                           ? ", '" + text.substr(where, end - where) + "'."
+                           : std::string("."))));
           std::abort(); // not reached
         }
 

@@ -128,7 +128,7 @@ check_errors()
   fails("place",
         "a = 1;\n  b = a + c;",
         "The text for the terms in the volume of Equation is not correct: 'c' "
-        "has no value, in line 2 at character 11.");
+        "has no value, in line 2 at character 11, 'c;'.");
   fails("component",
         "r.value[0] = u.value[1];",
         "the index 1 of the components of the fields in 'u.value[1]' must be "
