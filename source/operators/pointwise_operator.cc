@@ -51,6 +51,7 @@ namespace Tessella
     update_structures()
     {
       test_structure().on_all_processes([&]() {
+        context.check_dofs();
         for (unsigned int f = 0; f < context.n_fields(); ++f)
           context.structures[f].update(*context.spaces[f]);
       });
@@ -115,6 +116,46 @@ namespace Tessella
                              std::to_string(context.test) + "."));
     }
 
+    // Boundary ids of the mesh on all processes, in ascending order.
+    // Collective.
+    const std::set<unsigned int> &
+    boundary_ids()
+    {
+      if (ids_revision == 0 || ids_revision != context.quadrature_revision)
+        {
+          std::set<unsigned int> here;
+          for (const unsigned int id : context.mesh().interface_boundary_id)
+            if (id != invalid_index)
+              here.insert(id);
+          ids.clear();
+          for (const auto &process : Utilities::MPI::all_gather(
+                 test_structure().communicator,
+                 std::vector<unsigned int>(here.begin(), here.end())))
+            ids.insert(process.begin(), process.end());
+          ids_revision = context.quadrature_revision;
+        }
+      return ids;
+    }
+
+    void
+    check_boundary_ids(const Integrand &integrand)
+    {
+      if (integrand.boundary_ids().empty())
+        return;
+      const std::set<unsigned int> &present = boundary_ids();
+      std::string                   names;
+      for (const unsigned int id : present)
+        names += (names.empty() ? "" : ", ") + std::to_string(id);
+      for (const unsigned int id : integrand.boundary_ids())
+        AssertThrow(present.count(id) > 0,
+                    ExcMessage("The integrand of a PointwiseOperator has a "
+                               "condition for the boundary id " +
+                               std::to_string(id) + ", but the mesh has " +
+                               (names.empty()
+                                  ? "no boundary."
+                                  : "the boundary ids " + names + " only.")));
+    }
+
     // Common to all calls: checks, preparation of the context, coefficients of
     // the fields, and the report around the work.
     template <typename VectorType, typename Check, typename Work>
@@ -135,6 +176,7 @@ namespace Tessella
         check_more();
       });
       context.prepare(integrand.coefficient_order());
+      check_boundary_ids(integrand);
       for (unsigned int f = 0; f < context.n_fields(); ++f)
         coefficients[f] =
           arrays[f].update(*fields[f], context.structures[f], uses_device());
@@ -238,6 +280,8 @@ namespace Tessella
     internal::HostFieldArray                         direction;
     std::vector<const double *>                      coefficients;
     std::vector<double>                              host_result;
+    std::set<unsigned int>                           ids;
+    std::uint64_t                                    ids_revision = 0;
     std::unique_ptr<internal::PointwiseBackend<dim>> backend;
   };
 
@@ -469,15 +513,7 @@ namespace Tessella
                                  integrals.begin() + (e + 1) * m);
             }
         });
-        // The ids of all processes, in ascending order.
-        std::vector<unsigned int> here;
-        for (const auto &id : of_id)
-          here.push_back(id.first);
-        std::set<unsigned int> ids;
-        for (const auto &process :
-             Utilities::MPI::all_gather(i.test_structure().communicator, here))
-          ids.insert(process.begin(), process.end());
-        for (const unsigned int id : ids)
+        for (const unsigned int id : i.boundary_ids())
           result[static_cast<types::boundary_id>(id)] = i.sums(of_id[id], m);
       });
     return result;
