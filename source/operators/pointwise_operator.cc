@@ -156,11 +156,33 @@ namespace Tessella
                                   : "the boundary ids " + names + " only.")));
     }
 
+    // Host and device agree up to rounding only: if one process must leave the
+    // evaluation to its host, all do.
+    void
+    prepare_backend(const Integrand                    &integrand,
+                    const internal::PointwiseResultType type)
+    {
+      const internal::MatrixStructure &processes = test_structure();
+      std::string                      why;
+      processes.on_all_processes(
+        [&]() { why = backend->prepare(integrand, type); });
+      if (uses_device() && processes.n_processes > 1)
+        for (const std::string &reason :
+             Utilities::MPI::all_gather(processes.communicator, why))
+          if (why.empty())
+            why = reason;
+      processes.on_all_processes([&]() {
+        if (!why.empty())
+          backend->leave_to_host(why);
+      });
+    }
+
     // Common to all calls: checks, preparation of the context, coefficients of
     // the fields, and the report around the work.
     template <typename VectorType, typename Check, typename Work>
     void
     run(const Integrand                       &integrand,
+        const internal::PointwiseResultType    type,
         const std::vector<const VectorType *> &fields,
         const Check                           &check_more,
         const Work                            &work)
@@ -177,6 +199,7 @@ namespace Tessella
       });
       context.prepare(integrand.coefficient_order());
       check_boundary_ids(integrand);
+      prepare_backend(integrand, type);
       for (unsigned int f = 0; f < context.n_fields(); ++f)
         coefficients[f] =
           arrays[f].update(*fields[f], context.structures[f], uses_device());
@@ -254,8 +277,9 @@ namespace Tessella
         else
           target.host_values = Traits::values(matrix);
       });
-      structure.on_all_processes(
-        [&]() { backend->jacobian(integrand, coefficients, field, target); });
+      structure.on_all_processes([&]() {
+        backend->jacobian({integrand, coefficients, field}, target);
+      });
     }
 
     // Sums over all processes of every m-th value.
@@ -345,6 +369,7 @@ namespace Tessella
     Implementation &i = *implementation;
     i.run(
       integrand,
+      internal::PointwiseResultType::vector,
       fields,
       [&]() {
         i.check_test_components(integrand);
@@ -352,7 +377,7 @@ namespace Tessella
       },
       [&]() {
         i.write(result, [&](double *values) {
-          i.backend->residual(integrand, i.coefficients, values);
+          i.backend->vector({integrand, i.coefficients}, values);
         });
       });
   }
@@ -372,6 +397,7 @@ namespace Tessella
     Implementation &i = *implementation;
     i.run(
       integrand,
+      internal::PointwiseResultType::vector,
       fields,
       [&]() {
         i.check_test_components(integrand);
@@ -385,7 +411,7 @@ namespace Tessella
                              i.context.structures[field],
                              i.uses_device());
         i.write(result, [&](double *values) {
-          i.backend->tangent(integrand, i.coefficients, field, change, values);
+          i.backend->vector({integrand, i.coefficients, field, change}, values);
         });
       });
   }
@@ -404,6 +430,7 @@ namespace Tessella
     Implementation &i = *implementation;
     i.run(
       integrand,
+      internal::PointwiseResultType::jacobian,
       fields,
       [&]() {
         i.check_test_components(integrand);
@@ -426,6 +453,7 @@ namespace Tessella
     Implementation &i = *implementation;
     i.run(
       integrand,
+      internal::PointwiseResultType::jacobian,
       fields,
       [&]() {
         i.check_test_components(integrand);
@@ -442,9 +470,7 @@ namespace Tessella
           }
         structure.on_all_processes([&]() {
           blocks.resize(size);
-          i.backend->diagonal_blocks(integrand,
-                                     i.coefficients,
-                                     field,
+          i.backend->diagonal_blocks({integrand, i.coefficients, field},
                                      blocks.data());
         });
       });
@@ -462,6 +488,7 @@ namespace Tessella
     std::vector<double> result;
     i.run(
       integrand,
+      internal::PointwiseResultType::integrals,
       fields,
       []() {},
       [&]() {
@@ -470,9 +497,9 @@ namespace Tessella
         i.test_structure().on_all_processes([&]() {
           integrals.resize(std::size_t(m) *
                            i.context.mesh().n_owned_polytopes());
-          i.backend->volume_integrals(integrand,
-                                      i.coefficients,
-                                      integrals.data());
+          i.backend->integrals({integrand, i.coefficients},
+                               PointwiseRegion::volume,
+                               integrals.data());
         });
         result = i.sums(integrals, m);
       });
@@ -491,6 +518,7 @@ namespace Tessella
     std::map<types::boundary_id, std::vector<double>> result;
     i.run(
       integrand,
+      internal::PointwiseResultType::integrals,
       fields,
       []() {},
       [&]() {
@@ -500,9 +528,9 @@ namespace Tessella
         std::map<unsigned int, std::vector<double>> of_id;
         i.test_structure().on_all_processes([&]() {
           integrals.resize(mesh.polytope_interface.size() * m);
-          i.backend->boundary_integrals(integrand,
-                                        i.coefficients,
-                                        integrals.data());
+          i.backend->integrals({integrand, i.coefficients},
+                               PointwiseRegion::boundary_facet,
+                               integrals.data());
           for (std::size_t e = 0; e < mesh.polytope_interface.size(); ++e)
             {
               const unsigned int id =
