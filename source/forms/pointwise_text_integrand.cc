@@ -14,7 +14,8 @@ namespace Tessella
 {
   using namespace dealii;
 
-  namespace
+  // A named namespace, since members of Implementation have these types.
+  namespace PointwiseTextRegions
   {
     using TextInput = internal::PointwiseProgram::Input;
 
@@ -108,7 +109,10 @@ namespace Tessella
         }
       region.jacobian = make_evaluator(program, region.derivatives);
     }
-  } // namespace
+  } // namespace PointwiseTextRegions
+
+  using PointwiseTextRegions::TextInput;
+  using PointwiseTextRegions::TextRegion;
 
 
 
@@ -151,7 +155,7 @@ namespace Tessella
           scope.n_sides     = i == 1 ? 2 : 1;
           scope.on_facet    = i > 0;
           scope.on_boundary = i == 2;
-          make_region(*texts[i], scope, regions[i]);
+          PointwiseTextRegions::make_region(*texts[i], scope, regions[i]);
         }
       AssertThrow(!regions[0].results.empty() || !regions[1].results.empty() ||
                     !regions[2].results.empty(),
