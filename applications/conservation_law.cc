@@ -43,13 +43,13 @@ namespace Tessella
 
     const ProgramInfo info = {
       "conservation_law",
-      "u_t + div f(u) = 0 on polytopes: advection, Burgers, shallow water",
+      "u_t + div f(u) = 0 on polytopes: advection, Burgers, any flux",
       "Solves a hyperbolic conservation law by the dG method on polytopes with\n"
       "local Lax-Friedrichs flux and strong stability preserving Runge-Kutta\n"
       "methods, for a sequence of meshes and a list of polynomial degrees.\n"
       "Section Equation of the parameter file chooses linear advection, Burgers'\n"
-      "equation or shallow water; section Limiter limits slopes and keeps values\n"
-      "in bounds.\n\n"
+      "equation or shallow water, or gives the flux of another equation as text;\n"
+      "section Limiter limits slopes and keeps values in bounds.\n\n"
       "It prints a table of errors at the final time (L2, L1) with their rates,\n"
       "the number of steps, and the drift: the change of the integrals of the\n"
       "unknowns that the flux through the boundary does not account for. It\n"

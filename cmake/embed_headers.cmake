@@ -8,7 +8,8 @@ foreach(header ${HEADERS})
   string(APPEND entries
     "          {\"${header}\", R\"tessella(${text})tessella\"},\n")
 endforeach()
-# The entry cstdint replaces a header that NVRTC does not have.
+# The first entries replace headers that NVRTC does not have. Functions that
+# start kernels are not instantiated at run time: std::string only has to parse.
 set(content "// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Made by cmake/embed_headers.cmake.
@@ -30,6 +31,22 @@ namespace Tessella
            \"namespace std\\n{\\n\"
            \"using uint8_t = unsigned char;\\n\"
            \"using uint64_t = unsigned long long;\\n}\\n\"},
+          {\"cstddef\",
+           \"#pragma once\\n\"
+           \"namespace std\\n{\\nusing size_t = decltype(sizeof(0));\\n}\\n\"},
+          {\"cmath\", \"#pragma once\\n\"},
+          {\"cuda_runtime.h\", \"#pragma once\\n\"},
+          {\"string\",
+           \"#pragma once\\n\"
+           \"namespace std\\n{\\n\"
+           \"struct string\\n{\\n  string(const char *);\\n\"
+           \"  string operator+(const char *) const;\\n};\\n\"
+           \"template <typename T>\\nstruct remove_reference\\n{\\n\"
+           \"  using type = T;\\n};\\n\"
+           \"template <typename T>\\nstruct remove_reference<T &>\\n{\\n\"
+           \"  using type = T;\\n};\\n\"
+           \"template <typename T>\\nusing remove_reference_t =\\n\"
+           \"  typename remove_reference<T>::type;\\n}\\n\"},
 ${entries}        };
         return headers;
       }

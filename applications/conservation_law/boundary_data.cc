@@ -142,21 +142,28 @@ namespace Tessella
     }
 
     template <int dim>
+    const StateFunction<dim> &
+    BoundaryData<dim>::function(const unsigned int boundary_id) const
+    {
+      const Condition                &condition = of(boundary_id);
+      const StateFunction<dim> *const result =
+        condition.state != nullptr ? condition.state.get() : exact.get();
+      AssertThrow(result != nullptr,
+                  ExcMessage(
+                    "Boundary id " + std::to_string(boundary_id) +
+                    " is inflow, but Boundary conditions/Values has no entry "
+                    "for it, and there is no Equation/Exact solution."));
+      return *result;
+    }
+
+    template <int dim>
     void
     BoundaryData<dim>::state(const unsigned int boundary_id,
                              const double      *x,
                              const double       t,
                              double            *u) const
     {
-      const Condition                &condition = of(boundary_id);
-      const StateFunction<dim> *const function =
-        condition.state != nullptr ? condition.state.get() : exact.get();
-      AssertThrow(function != nullptr,
-                  ExcMessage(
-                    "Boundary id " + std::to_string(boundary_id) +
-                    " is inflow, but Boundary conditions/Values has no entry "
-                    "for it, and there is no Equation/Exact solution."));
-      function->state(x, t, u);
+      function(boundary_id).state(x, t, u);
     }
 
     template <int dim>

@@ -101,6 +101,13 @@ namespace Tessella
       {
         return of(boundary_id).type;
       }
+      /// Error: an inflow part without a state.
+      void
+      check(const unsigned int boundary_id) const
+      {
+        if (of(boundary_id).type == BoundaryKind::inflow)
+          function(boundary_id);
+      }
       /// State outside of an inflow part. Thread safe.
       void
       state(const unsigned int boundary_id,
@@ -112,6 +119,8 @@ namespace Tessella
       ids() const;
 
     private:
+      const StateFunction<dim> &
+      function(const unsigned int boundary_id) const;
       const Condition &
       of(const unsigned int boundary_id) const
       {

@@ -35,10 +35,12 @@ namespace Tessella
       declare_constants(prm);
       prm.declare_entry("Type",
                         "advection",
-                        Patterns::Selection("advection|burgers|shallow water"),
+                        Patterns::Selection(
+                          "advection|burgers|shallow water|text"),
                         "advection: u_t + div(b u) = 0; burgers: u_t + div(v "
                         "u^2/2) = 0; shallow water (2-D): depth and discharge "
-                        "on a flat bottom.");
+                        "on a flat bottom; text: u_t + div f(u) = 0 with the "
+                        "entries Components, Flux, Speed and Largest speed.");
       prm.declare_entry("Velocity",
                         "1; 0",
                         Patterns::Anything(),
@@ -57,6 +59,7 @@ namespace Tessella
                         "9.81",
                         Patterns::Anything(),
                         "g of shallow water.");
+      declare_text(prm);
       prm.declare_entry("Numerical flux",
                         "lax-friedrichs",
                         Patterns::Selection("lax-friedrichs|upwind"),
@@ -95,6 +98,42 @@ namespace Tessella
                         "components: 0: 2 + sin(t), 0, 0; 1: 1, 0, 0. Ids "
                         "without an entry: the exact solution.");
       prm.leave_subsection();
+    }
+
+
+
+    void
+    ConservationInput::declare_text(ParameterHandler &prm)
+    {
+      prm.declare_entry("Components",
+                        "u",
+                        Patterns::Anything(),
+                        "text: names of the components of the solution, "
+                        "separated by semicolons.");
+      prm.declare_entry("Flux",
+                        "",
+                        Patterns::Anything(),
+                        "text: statements of C++ that set the flux f[c][d] of "
+                        "all components c = 0, 1, .. in all directions d = 0, "
+                        ".., dim - 1, from the names of the components, x[d], "
+                        "t and the constants. Names of auxiliary values need "
+                        "no declaration; see PointwiseTextTerms.");
+      prm.declare_entry("Speed",
+                        "",
+                        Patterns::Anything(),
+                        "text: an expression for the largest speed of waves in "
+                        "the direction of the normal n[d], which may use what "
+                        "Flux sets.");
+      prm.declare_entry("Largest speed",
+                        "",
+                        Patterns::Anything(),
+                        "text: an expression for the largest speed of waves in "
+                        "any direction, for the size of time steps.");
+      prm.declare_entry("Flux degree",
+                        "2",
+                        Patterns::Integer(1),
+                        "text: degree of the flux in the components, for the "
+                        "order of quadrature.");
     }
 
 
@@ -211,12 +250,17 @@ namespace Tessella
       prm.enter_subsection("Equation");
       constants = parse_constants("Equation/Constants", prm.get("Constants"));
       type      = prm.get("Type");
-      const bool is_water  = type == "shallow water";
-      present_n_components = is_water ? dim + 1 : 1;
+      const bool is_water = type == "shallow water";
+      const bool is_text  = type == "text";
+      if (is_text)
+        parse_text(prm);
+      present_n_components = is_text    ? text_equation.components.size()
+                             : is_water ? dim + 1
+                                        : 1;
       AssertThrow(!is_water || dim == 2,
                   ExcMessage("Equation/Type = shallow water needs a mesh with "
                              "Mesh/Dimension = 2."));
-      if (!is_water)
+      if (!is_water && !is_text)
         velocity = parse_numbers("Equation/Velocity", prm.get("Velocity"), dim);
       rotation =
         parse_numbers("Equation/Rotation", prm.get("Rotation"), 1).front();
@@ -252,6 +296,27 @@ namespace Tessella
                       !exact.empty(),
                       true);
       prm.leave_subsection();
+    }
+
+
+
+    void
+    ConservationInput::parse_text(ParameterHandler &prm)
+    {
+      text_equation.components    = split(prm.get("Components"), ';');
+      text_equation.flux          = prm.get("Flux");
+      text_equation.speed         = prm.get("Speed");
+      text_equation.largest_speed = prm.get("Largest speed");
+      text_equation.constants     = constants;
+      flux_degree                 = prm.get_integer("Flux degree");
+      AssertThrow(!text_equation.components.empty(),
+                  ExcMessage("Equation/Components must name the components of "
+                             "the solution."));
+      for (const char *name : {"Flux", "Speed", "Largest speed"})
+        AssertThrow(!prm.get(name).empty(),
+                    ExcMessage("Equation/Type = text needs Equation/" +
+                               std::string(name) + "."));
+      text_equation.check_names();
     }
 
 
@@ -376,6 +441,36 @@ namespace Tessella
 
 
     template <int dim>
+    void
+    ConservationInput::set_text(ConservationProblem<dim> &problem) const
+    {
+      std::map<int, TextEquation::Condition> states;
+      for (const auto &condition : conditions)
+        {
+          TextEquation::Condition &state = states[condition.first];
+          state.type                     = condition.second.type;
+          if (state.type == BoundaryKind::inflow)
+            state.state =
+              condition.second.state.empty() ? exact : condition.second.state;
+        }
+      problem.integrand =
+        std::make_unique<TextIntegrand<dim>>(text_equation.terms(states),
+                                             problem.boundary);
+      problem.speed = std::make_shared<const PointwiseTextIntegrand<dim>>(
+        text_equation.speed_terms());
+      const PointwiseIntegrand<dim> *const integrand = problem.integrand.get();
+      const auto                           speed     = problem.speed;
+      problem.largest_speeds = [=](PolytopewiseOperator<dim> &op,
+                                   const ConservationVector  &u) {
+        return op.evaluate(LargestSpeedOfText<dim>{speed.get(),
+                                                   integrand->get_time()},
+                           u);
+      };
+    }
+
+
+
+    template <int dim>
     ConservationProblem<dim>
     ConservationInput::create() const
     {
@@ -399,7 +494,9 @@ namespace Tessella
       problem.boundary =
         std::make_shared<BoundaryData<dim>>(data, problem.exact);
 
-      if (type == "advection")
+      if (type == "text")
+        set_text(problem);
+      else if (type == "advection")
         {
           LinearAdvection<dim> equation;
           for (int d = 0; d < dim; ++d)
@@ -424,11 +521,16 @@ namespace Tessella
           set_equation(equation, problem);
         }
       const bool is_water = type == "shallow water";
-      problem.names       = {is_water ? "depth" : "u"};
+      if (type == "text")
+        problem.names = text_equation.components;
+      else
+        problem.names = {is_water ? "depth" : "u"};
       if (is_water)
         problem.names.insert(problem.names.end(), dim, "discharge");
       problem.has_vector     = is_water;
-      problem.flux_degree    = type == "advection" ? 1 : 2;
+      problem.flux_degree    = type == "advection" ? 1
+                               : type == "text"    ? flux_degree
+                                                   : 2;
       problem.not_admissible = is_water ? "The water depth is not positive"
                                         : "The solution is not finite";
       return problem;

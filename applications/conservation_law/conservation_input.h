@@ -18,6 +18,7 @@
 
 #include "../common/expression.h"
 #include "boundary_data.h"
+#include "text_equation.h"
 
 namespace Tessella
 {
@@ -38,6 +39,8 @@ namespace Tessella
       bool has_vector = false;
       /// Residual of the dG method, see ConservationLaw.
       std::unique_ptr<PointwiseIntegrand<dim>> integrand;
+      /// Largest speed of an equation that is given as text, else null.
+      std::shared_ptr<const PointwiseTextIntegrand<dim>> speed;
       /// Largest wave speeds of the polytopes, see LargestSpeed.
       std::function<std::vector<double>(PolytopewiseOperator<dim> &,
                                         const ConservationVector &)>
@@ -84,6 +87,10 @@ namespace Tessella
       void
       parse_equation(dealii::ParameterHandler &prm, const unsigned int dim);
       void
+      declare_text(dealii::ParameterHandler &prm);
+      void
+      parse_text(dealii::ParameterHandler &prm);
+      void
       parse_boundary_conditions(dealii::ParameterHandler &prm);
       void
       parse_time(dealii::ParameterHandler &prm);
@@ -110,11 +117,17 @@ namespace Tessella
       set_equation(const Equation           &equation,
                    ConservationProblem<dim> &problem) const;
 
+      template <int dim>
+      void
+      set_text(ConservationProblem<dim> &problem) const;
+
       std::string                   type;
       unsigned int                  present_n_components = 1;
       std::vector<std::string>      variables;
       std::map<std::string, double> constants;
       std::vector<double>           velocity, centre;
+      TextEquation                  text_equation;
+      unsigned int                  flux_degree = 2;
       double                        rotation = 0., gravity = 9.81;
       bool                          upwind = false, by_characteristics = false;
       std::vector<Expression>       initial, exact;

@@ -66,6 +66,8 @@ namespace Tessella
             library.get(log, "nvrtcGetProgramLog");
             library.get(code_size, "nvrtcGetCUBINSize");
             library.get(code, "nvrtcGetCUBIN");
+            library.get(add_name, "nvrtcAddNameExpression");
+            library.get(lowered_name, "nvrtcGetLoweredName");
             library.get(n_architectures, "nvrtcGetNumSupportedArchs");
             library.get(architectures, "nvrtcGetSupportedArchs");
           }
@@ -84,6 +86,8 @@ namespace Tessella
           int (*log)(Program, char *);
           int (*code_size)(Program, std::size_t *);
           int (*code)(Program, char *);
+          int (*add_name)(Program, const char *);
+          int (*lowered_name)(Program, const char *, const char **);
           int (*n_architectures)(int *);
           int (*architectures)(int *);
         };
@@ -104,6 +108,7 @@ namespace Tessella
             library.get(load, "cuModuleLoadData");
             library.get(unload, "cuModuleUnload");
             library.get(get_function, "cuModuleGetFunction");
+            library.get(set_attribute, "cuFuncSetAttribute");
             library.get(launch, "cuLaunchKernel");
             library.get(error_name, "cuGetErrorName");
           }
@@ -123,6 +128,7 @@ namespace Tessella
           int (*load)(void **, const void *);
           int (*unload)(void *);
           int (*get_function)(void **, void *, const char *);
+          int (*set_attribute)(void *, int, int);
           int (*launch)(void *,
                         unsigned int,
                         unsigned int,
@@ -209,6 +215,22 @@ namespace Tessella
                  std::to_string(code.size()) + " " + hash(code);
         }
 
+        // Takes the names of n kernels, one in a line, from the beginning of
+        // the contents of a cache file.
+        bool
+        split_names(const std::size_t n, Image &image)
+        {
+          for (std::size_t i = 0; i < n; ++i)
+            {
+              const std::size_t end = image.code.find('\n');
+              if (end == std::string::npos)
+                return false;
+              image.kernels.push_back(image.code.substr(0, end));
+              image.code.erase(0, end + 1);
+            }
+          return true;
+        }
+
         void
         make_directories(const std::string &directory)
         {
@@ -269,9 +291,10 @@ namespace Tessella
 
 
       Image
-      compile(const std::string &source,
-              const std::string &architecture,
-              const std::string &cache_directory)
+      compile(const std::string              &source,
+              const std::string              &architecture,
+              const std::string              &cache_directory,
+              const std::vector<std::string> &kernels)
       {
         const std::string missing = why_no_compiler(architecture);
         if (!missing.empty())
@@ -301,18 +324,22 @@ namespace Tessella
                           headers.text() + "\n";
         for (const std::string &option : options)
           key += option + "\n";
+        for (const std::string &kernel : kernels)
+          key += "kernel " + kernel + "\n";
         key += source;
         const std::string file =
           cache_directory.empty() ? "" : cache_directory + "/" + hash(key);
 
         Image image;
-        if (!file.empty() && read_cache(file, key, image.code))
+        if (!file.empty() && read_cache(file, key, image.code) &&
+            split_names(kernels.size(), image))
           {
             image.from_cache = true;
             image.seconds    = since();
             return image;
           }
 
+        image = Image();
         std::vector<const char *> names, texts, option_texts;
         for (const EmbeddedHeader &header : embedded_headers())
           {
@@ -329,6 +356,8 @@ namespace Tessella
                        texts.data(),
                        names.data()) != 0)
           throw Error("NVRTC could not be started.");
+        for (const std::string &kernel : kernels)
+          rtc.add_name(program, kernel.c_str());
         const int code = rtc.compile(program,
                                      static_cast<int>(option_texts.size()),
                                      option_texts.data());
@@ -345,9 +374,22 @@ namespace Tessella
         rtc.code_size(program, &size);
         image.code.resize(size);
         rtc.code(program, &image.code[0]);
+        std::string names_in_code;
+        for (const std::string &kernel : kernels)
+          {
+            const char *name = nullptr;
+            if (rtc.lowered_name(program, kernel.c_str(), &name) != 0 ||
+                name == nullptr)
+              {
+                rtc.destroy(&program);
+                throw Error("NVRTC did not compile the kernel " + kernel + ".");
+              }
+            image.kernels.push_back(name);
+            names_in_code += image.kernels.back() + "\n";
+          }
         rtc.destroy(&program);
         if (!file.empty())
-          write_cache(cache_directory, file, key, image.code);
+          write_cache(cache_directory, file, key, names_in_code + image.code);
         image.seconds = since();
         return image;
       }
@@ -389,7 +431,7 @@ namespace Tessella
         check(cudaFree(nullptr), "the start of the device");
         driver().check(driver().load(&implementation->module,
                                      image.code.data()),
-                       "Loading compiled coefficients on the device");
+                       "Loading code that was compiled at run time");
       }
 
 
@@ -411,6 +453,22 @@ namespace Tessella
                      const unsigned int n_threads,
                      void              *stream) const
       {
+        void *arguments[] = {argument};
+        return launch(
+          kernel, arguments, n_blocks_x, n_blocks_y, n_threads, 0, stream);
+      }
+
+
+
+      std::string
+      Module::launch(const char        *kernel,
+                     void             **arguments,
+                     const unsigned int n_blocks_x,
+                     const unsigned int n_blocks_y,
+                     const unsigned int n_threads,
+                     const unsigned int shared_bytes,
+                     void              *stream) const
+      {
         try
           {
             void *function;
@@ -424,19 +482,24 @@ namespace Tessella
                                std::string("Looking for the kernel ") + kernel);
               function = entry;
             }
-            void *arguments[] = {argument};
-            driver().check(driver().launch(function,
-                                           n_blocks_x,
-                                           n_blocks_y,
-                                           1,
-                                           n_threads,
-                                           1,
-                                           1,
-                                           0,
-                                           stream,
-                                           arguments,
-                                           nullptr),
-                           "The start of a kernel of compiled coefficients");
+            // Attribute 8: largest size of the dynamic shared memory.
+            if (shared_bytes > 0)
+              driver().check(driver().set_attribute(
+                               function, 8, static_cast<int>(shared_bytes)),
+                             "The choice of the shared memory of a kernel");
+            driver().check(
+              driver().launch(function,
+                              n_blocks_x,
+                              n_blocks_y,
+                              1,
+                              n_threads,
+                              1,
+                              1,
+                              shared_bytes,
+                              stream,
+                              arguments,
+                              nullptr),
+              "The start of a kernel that was compiled at run time");
           }
         catch (const Error &error)
           {

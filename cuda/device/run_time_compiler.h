@@ -32,7 +32,9 @@ namespace Tessella
       struct Image
       {
         std::string code;
-        bool        from_cache = false;
+        /// Names of the wanted kernels in the code.
+        std::vector<std::string> kernels;
+        bool                     from_cache = false;
         double seconds = 0.; ///< time of compilation or of reading the cache
       };
 
@@ -51,7 +53,9 @@ namespace Tessella
       why_no_compiler(const std::string &architecture);
 
       /**
-       * Compiles @p source, which may include the library's headers.
+       * Compiles @p source, which may include the library's headers. Kernels
+       * that are templates are instantiated by their names, @p kernels, as in
+       * "kernel<2>"; those that are extern "C" need not be listed.
        *
        * The cache is a directory; an empty name disables it. The key of a file
        * consists of source, headers, options, architecture and the version of
@@ -62,9 +66,10 @@ namespace Tessella
        * Throws CompilationError, and Error if no compiler is available.
        */
       Image
-      compile(const std::string &source,
-              const std::string &architecture,
-              const std::string &cache_directory);
+      compile(const std::string              &source,
+              const std::string              &architecture,
+              const std::string              &cache_directory,
+              const std::vector<std::string> &kernels = {});
 
       /// Architecture of the current device, such as "sm_90".
       std::string
@@ -86,6 +91,17 @@ namespace Tessella
                const unsigned int n_blocks_x,
                const unsigned int n_blocks_y,
                const unsigned int n_threads,
+               void              *stream) const;
+
+        /// The same with several arguments, which are given by their
+        /// addresses, and with dynamic shared memory.
+        std::string
+        launch(const char        *kernel,
+               void             **arguments,
+               const unsigned int n_blocks_x,
+               const unsigned int n_blocks_y,
+               const unsigned int n_threads,
+               const unsigned int shared_bytes,
                void              *stream) const;
 
       private:

@@ -11,6 +11,7 @@
 
 #  include <algorithm>
 #  include <cmath>
+#  include <list>
 #  include <sstream>
 #  include <string>
 #  include <utility>
@@ -89,44 +90,51 @@ namespace Tessella
 
 
     template <int dim>
-    std::shared_ptr<const DevicePointwiseKernels<dim>>
-    CUDAPointwiseBackend<dim>::kernels(const Integrand &integrand,
-                                       const bool       jacobian)
+    std::string
+    CUDAPointwiseBackend<dim>::prepare(const Integrand          &integrand,
+                                       const PointwiseResultType type)
     {
-      std::shared_ptr<const Kernels> result = integrand.device_kernels();
-      OperatorReport                &report = this->context.report;
-      report.kernel_time                    = 0.;
-      const bool  required = this->context.parameters.backend == Backend::cuda;
+      OperatorReport &report = this->context.report;
+      report.kernel_time     = 0.;
+      kernels.reset();
+      // Integrals are sums of few numbers, which are rarely wanted: the host
+      // computes them.
+      if (type == PointwiseResultType::integrals || !this->has_polytopes())
+        return "";
+      kernels = integrand.device_kernels();
+      if (kernels == nullptr)
+        {
+          const std::string why = integrand.why_not_on_device();
+          return why.empty() ? "the integrand has no device code" : why;
+        }
       std::string why;
-      if (result != nullptr)
-        {
-          device_call(
-            [&]() { why = prepare_plan(integrand.structure(), jacobian).why; });
-          if (why.empty())
-            {
-              report.integrand = result->description();
-              report.why.clear();
-              return result;
-            }
-          AssertThrow(!required,
-                      ExcMessage("A PointwiseOperator cannot run on a CUDA "
-                                 "device, since " +
-                                 why +
-                                 ": take lower degrees, or the backend host "
-                                 "or automatic."));
-        }
-      else
-        {
-          why = integrand.why_not_on_device();
-          AssertThrow(!required,
-                      ExcMessage("The integrand of a PointwiseOperator cannot "
-                                 "run on a CUDA device, since " +
-                                 why +
-                                 ": take the backend host or automatic."));
-        }
-      report.integrand = "evaluated by the host's threads";
-      report.why       = why;
-      return nullptr;
+      device_call([&]() {
+        why = prepare_plan(integrand.structure(),
+                           type == PointwiseResultType::jacobian)
+                .why;
+      });
+      report.integrand = kernels->description();
+      report.why.clear();
+      return why;
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::leave_to_host(const std::string &why)
+    {
+      // Kernels without a plan: the data of a polytope are too large for them.
+      const bool too_large = kernels != nullptr;
+      AssertThrow(this->context.parameters.backend != Backend::cuda,
+                  ExcMessage("A PointwiseOperator cannot run on a CUDA device, "
+                             "since " +
+                             why + ": take " +
+                             (too_large ? "lower degrees, or " : "") +
+                             "the backend host or automatic."));
+      kernels.reset();
+      this->context.report.integrand = "evaluated by the host's threads";
+      this->context.report.why       = why;
     }
 
 
@@ -458,53 +466,55 @@ namespace Tessella
 
 
     template <int dim>
-    typename CUDAPointwiseBackend<dim>::Fields
-    CUDAPointwiseBackend<dim>::on_host(
-      const Fields &fields, std::vector<std::vector<double>> &copies) const
+    template <typename Work>
+    void
+    CUDAPointwiseBackend<dim>::on_host(const Arguments &arguments,
+                                       const Work      &work) const
     {
-      Fields result = fields;
-      copies.resize(fields.size());
+      std::vector<const double *>    fields = arguments.fields;
+      std::list<std::vector<double>> copies;
+      const auto download = [&](const double *&from, const unsigned int field) {
+        const std::size_t n = this->context.dofs(field).dof_offset.back();
+        if (from == nullptr || n == 0 || !Device::is_on_device(from))
+          return;
+        copies.emplace_back(n);
+        Device::download_bytes(copies.back().data(), from, n * sizeof(double));
+        from = copies.back().data();
+      };
       for (unsigned int f = 0; f < fields.size(); ++f)
-        {
-          const std::size_t n = this->context.dofs(f).dof_offset.back();
-          if (n == 0 || !Device::is_on_device(fields[f]))
-            continue;
-          copies[f].resize(n);
-          Device::download_bytes(copies[f].data(),
-                                 fields[f],
-                                 n * sizeof(double));
-          result[f] = copies[f].data();
-        }
-      return result;
+        download(fields[f], f);
+      const double *direction = arguments.direction;
+      download(direction, arguments.field);
+      work(Arguments{arguments.integrand, fields, arguments.field, direction});
     }
 
 
 
     template <int dim>
     Device::PointwiseTask<dim>
-    CUDAPointwiseBackend<dim>::task(const Plan        &plan,
-                                    const Structure   &structure,
-                                    const Fields      &fields,
-                                    const unsigned int field,
-                                    const double      *direction)
+    CUDAPointwiseBackend<dim>::task(const Plan      &plan,
+                                    const Arguments &arguments)
     {
-      const Geometry            &G      = geometry;
-      const unsigned int         n      = this->context.n_fields();
-      Device::PointwiseTask<dim> result = Device::PointwiseTask<dim>();
-      result.mesh                       = {G.frames.data(),
-                                           G.lengths.data(),
-                                           G.shift.data(),
-                                           G.subcell_material.data(),
-                                           G.volume_points.data(),
-                                           G.facet_points.data(),
-                                           G.normals.data(),
-                                           G.facets.data()};
-      result.plan                       = {plan.groups.data(),
-                                           plan.batches.data(),
-                                           plan.pieces.data(),
-                                           plan.segments.data(),
-                                           plan.slots.data(),
-                                           plan.ranges.data()};
+      const Structure            structure = arguments.integrand.structure();
+      const unsigned int         field     = arguments.field;
+      const double *const        direction = arguments.direction;
+      const Geometry            &G         = geometry;
+      const unsigned int         n         = this->context.n_fields();
+      Device::PointwiseTask<dim> result    = Device::PointwiseTask<dim>();
+      result.mesh                          = {G.frames.data(),
+                                              G.lengths.data(),
+                                              G.shift.data(),
+                                              G.subcell_material.data(),
+                                              G.volume_points.data(),
+                                              G.facet_points.data(),
+                                              G.normals.data(),
+                                              G.facets.data()};
+      result.plan                          = {plan.groups.data(),
+                                              plan.batches.data(),
+                                              plan.pieces.data(),
+                                              plan.segments.data(),
+                                              plan.slots.data(),
+                                              plan.ranges.data()};
       result.layout = direction != nullptr ? plan.tangent_layout : plan.layout;
       if (buffers.size() != n)
         buffers = std::vector<Array<double>>(n);
@@ -512,7 +522,8 @@ namespace Tessella
       for (unsigned int f = 0; f <= n; ++f)
         {
           const unsigned int g = f < n ? f : field;
-          result.fields[f]     = {f < n ? on_device(fields[f], f, buffers[f])
+          result.fields[f]     = {f < n
+                                    ? on_device(arguments.fields[f], f, buffers[f])
                                   : direction != nullptr
                                     ? on_device(direction, g, direction_buffer)
                                     : nullptr,
@@ -541,14 +552,13 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAPointwiseBackend<dim>::launch(const Kernels                    &kernels,
-                                      const Device::PointwiseKernel     kernel,
+    CUDAPointwiseBackend<dim>::launch(const Device::PointwiseKernel     kernel,
                                       const Device::PointwiseTask<dim> &task,
                                       const unsigned int n_groups)
     {
       clock->start();
       const std::string message =
-        kernels.launch(kernel, task, n_groups, nullptr);
+        kernels->launch(kernel, task, n_groups, nullptr);
       AssertThrow(message.empty(), ExcMessage(message));
       clock->stop();
       this->context.report.kernel_time = clock->seconds();
@@ -582,54 +592,35 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAPointwiseBackend<dim>::compute_vector(const Integrand   &integrand,
-                                              const Fields      &fields,
-                                              const unsigned int field,
-                                              const double      *direction,
-                                              double            *result)
+    CUDAPointwiseBackend<dim>::vector(const Arguments &arguments,
+                                      double          *result)
     {
       if (!this->has_polytopes())
         return;
-      const std::shared_ptr<const Kernels> present = kernels(integrand, false);
-      const PointwiseContext<dim>         &context = this->context;
-      const std::size_t                    n =
+      const PointwiseContext<dim> &context = this->context;
+      const std::size_t            n =
         context.test_dofs().dof_offset[context.mesh().n_owned_polytopes()];
       device_call([&]() {
         const bool on_device = n > 0 && Device::is_on_device(result);
-        if (present == nullptr)
+        if (kernels == nullptr)
           {
-            std::vector<std::vector<double>> copies;
-            Fields                           all = fields;
-            std::vector<double>              values(n), change;
-            const Fields                     host_fields = on_host(all, copies);
-            if (direction != nullptr && Device::is_on_device(direction))
-              {
-                change.resize(context.dofs(field).dof_offset.back());
-                Device::download_bytes(change.data(),
-                                       direction,
-                                       change.size() * sizeof(double));
-                direction = change.data();
-              }
-            double *to = on_device ? values.data() : result;
-            if (direction == nullptr)
-              host.residual(integrand, host_fields, to);
-            else
-              host.tangent(integrand, host_fields, field, direction, to);
+            std::vector<double> values(on_device ? n : 0);
+            on_host(arguments, [&](const Arguments &present) {
+              host.vector(present, on_device ? values.data() : result);
+            });
             if (on_device)
               Device::upload(result, values.data(), n);
             return;
           }
-        const Structure            structure = integrand.structure();
-        Plan                      &plan      = prepare_plan(structure, false);
-        Device::PointwiseTask<dim> arguments =
-          task(plan, structure, fields, field, direction);
+        Plan &plan = prepare_plan(arguments.integrand.structure(), false);
+        Device::PointwiseTask<dim> task = this->task(plan, arguments);
         if (!on_device && result_buffer.size() < n)
           result_buffer.resize(n);
-        arguments.result = on_device ? result : result_buffer.data();
-        launch(*present,
-               direction != nullptr ? Device::PointwiseKernel::tangent
-                                    : Device::PointwiseKernel::residual,
-               arguments,
+        task.result = on_device ? result : result_buffer.data();
+        launch(arguments.direction != nullptr
+                 ? Device::PointwiseKernel::tangent
+                 : Device::PointwiseKernel::residual,
+               task,
                plan.n_groups);
         if (!on_device)
           Device::download_bytes(result,
@@ -642,63 +633,33 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAPointwiseBackend<dim>::residual(const Integrand &integrand,
-                                        const Fields    &fields,
-                                        double          *result)
-    {
-      compute_vector(integrand, fields, 0, nullptr, result);
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAPointwiseBackend<dim>::tangent(const Integrand   &integrand,
-                                       const Fields      &fields,
-                                       const unsigned int field,
-                                       const double      *direction,
-                                       double            *result)
-    {
-      compute_vector(integrand, fields, field, direction, result);
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAPointwiseBackend<dim>::jacobian(const Integrand              &integrand,
-                                        const Fields                 &fields,
-                                        const unsigned int            field,
+    CUDAPointwiseBackend<dim>::jacobian(const Arguments              &arguments,
                                         const AssemblyTarget<double> &target)
     {
       if (!this->has_polytopes())
         return;
-      const std::shared_ptr<const Kernels> present = kernels(integrand, true);
       device_call([&]() {
-        if (present == nullptr)
+        if (kernels == nullptr)
           {
-            std::vector<std::vector<double>> copies;
-            host.jacobian(integrand, on_host(fields, copies), field, target);
+            on_host(arguments, [&](const Arguments &present) {
+              host.jacobian(present, target);
+            });
             return;
           }
-        const Structure            structure = integrand.structure();
+        const Structure            structure = arguments.integrand.structure();
         Plan                      &plan      = prepare_plan(structure, true);
-        Device::PointwiseTask<dim> arguments =
-          task(plan, structure, fields, field, nullptr);
-        const bool on_device = target.device_values != nullptr;
+        Device::PointwiseTask<dim> task      = this->task(plan, arguments);
+        const bool                 on_device = target.device_values != nullptr;
         if (!on_device && values.size() < plan.n_values)
           values.resize(plan.n_values);
-        arguments.values = on_device ? target.device_values : values.data();
-        arguments.value_offset = plan.value_offset.data();
-        arguments.row_width    = plan.row_width.data();
-        arguments.diagonal     = plan.diagonal.data();
+        task.values       = on_device ? target.device_values : values.data();
+        task.value_offset = plan.value_offset.data();
+        task.row_width    = plan.row_width.data();
+        task.diagonal     = plan.diagonal.data();
         if (!structure.interior_facets)
           Device::VectorOperations<double>::set_zero(plan.n_values,
-                                                     arguments.values);
-        launch(*present,
-               Device::PointwiseKernel::jacobian,
-               arguments,
-               plan.n_groups);
+                                                     task.values);
+        launch(Device::PointwiseKernel::jacobian, task, plan.n_groups);
         if (on_device)
           return;
         const std::size_t   n = plan.n_values;
@@ -721,69 +682,45 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAPointwiseBackend<dim>::diagonal_blocks(const Integrand   &integrand,
-                                               const Fields      &fields,
-                                               const unsigned int field,
-                                               double            *blocks)
+    CUDAPointwiseBackend<dim>::diagonal_blocks(const Arguments &arguments,
+                                               double          *blocks)
     {
       if (!this->has_polytopes())
         return;
-      const std::shared_ptr<const Kernels> present = kernels(integrand, true);
       device_call([&]() {
-        if (present == nullptr)
+        if (kernels == nullptr)
           {
-            std::vector<std::vector<double>> copies;
-            host.diagonal_blocks(integrand,
-                                 on_host(fields, copies),
-                                 field,
-                                 blocks);
+            on_host(arguments, [&](const Arguments &present) {
+              host.diagonal_blocks(present, blocks);
+            });
             return;
           }
-        const Structure            structure = integrand.structure();
-        Plan                      &plan      = prepare_plan(structure, true);
-        Device::PointwiseTask<dim> arguments =
-          task(plan, structure, fields, field, nullptr);
-        const std::size_t n = plan.n_square_values;
+        Plan &plan = prepare_plan(arguments.integrand.structure(), true);
+        Device::PointwiseTask<dim> task = this->task(plan, arguments);
+        const std::size_t          n    = plan.n_square_values;
         if (values.size() < n)
           values.resize(n);
-        arguments.values        = values.data();
-        arguments.value_offset  = plan.square_offset.data();
-        arguments.row_width     = plan.square_width.data();
-        arguments.diagonal_only = true;
-        launch(*present,
-               Device::PointwiseKernel::jacobian,
-               arguments,
-               plan.n_groups);
+        task.values        = values.data();
+        task.value_offset  = plan.square_offset.data();
+        task.row_width     = plan.square_width.data();
+        task.diagonal_only = true;
+        launch(Device::PointwiseKernel::jacobian, task, plan.n_groups);
         Device::download_bytes(blocks, values.data(), n * sizeof(double));
       });
     }
 
 
 
-    // Integrals are sums of few numbers, which are rarely wanted.
     template <int dim>
     void
-    CUDAPointwiseBackend<dim>::volume_integrals(const Integrand &integrand,
-                                                const Fields    &fields,
-                                                double          *integrals)
+    CUDAPointwiseBackend<dim>::integrals(const Arguments      &arguments,
+                                         const PointwiseRegion region,
+                                         double               *integrals)
     {
-      std::vector<std::vector<double>> copies;
       device_call([&]() {
-        host.volume_integrals(integrand, on_host(fields, copies), integrals);
-      });
-    }
-
-
-
-    template <int dim>
-    void
-    CUDAPointwiseBackend<dim>::boundary_integrals(const Integrand &integrand,
-                                                  const Fields    &fields,
-                                                  double          *integrals)
-    {
-      std::vector<std::vector<double>> copies;
-      device_call([&]() {
-        host.boundary_integrals(integrand, on_host(fields, copies), integrals);
+        on_host(arguments, [&](const Arguments &present) {
+          host.integrals(present, region, integrals);
+        });
       });
     }
 

@@ -36,7 +36,7 @@ namespace Tessella
     {
     public:
       using Integrand = typename PointwiseBackend<dim>::Integrand;
-      using Fields    = typename PointwiseBackend<dim>::Fields;
+      using Arguments = typename PointwiseBackend<dim>::Arguments;
 
       explicit CUDAPointwiseBackend(PointwiseContext<dim> &context);
 
@@ -46,39 +46,27 @@ namespace Tessella
         return Backend::cuda;
       }
 
-      void
-      residual(const Integrand &integrand,
-               const Fields    &fields,
-               double          *result) override;
+      std::string
+      prepare(const Integrand          &integrand,
+              const PointwiseResultType type) override;
 
       void
-      tangent(const Integrand   &integrand,
-              const Fields      &fields,
-              const unsigned int field,
-              const double      *direction,
-              double            *result) override;
+      leave_to_host(const std::string &why) override;
 
       void
-      jacobian(const Integrand              &integrand,
-               const Fields                 &fields,
-               const unsigned int            field,
+      vector(const Arguments &arguments, double *result) override;
+
+      void
+      jacobian(const Arguments              &arguments,
                const AssemblyTarget<double> &target) override;
 
       void
-      diagonal_blocks(const Integrand   &integrand,
-                      const Fields      &fields,
-                      const unsigned int field,
-                      double            *blocks) override;
+      diagonal_blocks(const Arguments &arguments, double *blocks) override;
 
       void
-      volume_integrals(const Integrand &integrand,
-                       const Fields    &fields,
-                       double          *integrals) override;
-
-      void
-      boundary_integrals(const Integrand &integrand,
-                         const Fields    &fields,
-                         double          *integrals) override;
+      integrals(const Arguments      &arguments,
+                const PointwiseRegion region,
+                double               *integrals) override;
 
     private:
       using Structure = typename PointwiseIntegrand<dim>::Structure;
@@ -122,11 +110,6 @@ namespace Tessella
         std::uint64_t        n_values = 0, n_square_values = 0;
       };
 
-      // Kernels of the integrand, whose plan is then ready; null if the host
-      // shall evaluate it.
-      std::shared_ptr<const Kernels>
-      kernels(const Integrand &integrand, const bool jacobian);
-
       void
       prepare_geometry();
       void
@@ -155,42 +138,33 @@ namespace Tessella
 
       // Arguments of all kernels.
       Device::PointwiseTask<dim>
-      task(const Plan        &plan,
-           const Structure   &structure,
-           const Fields      &fields,
-           const unsigned int field,
-           const double      *direction);
+      task(const Plan &plan, const Arguments &arguments);
       // Coefficients in device memory.
       const double *
       on_device(const double      *coefficients,
                 const unsigned int field,
                 Array<double>     &buffer) const;
-      // Coefficients in host memory.
-      Fields
-      on_host(const Fields                     &fields,
-              std::vector<std::vector<double>> &buffers) const;
+      // Calls work(arguments) with coefficients in host memory.
+      template <typename Work>
       void
-      launch(const Kernels                    &kernels,
-             const Device::PointwiseKernel     kernel,
+      on_host(const Arguments &arguments, const Work &work) const;
+      void
+      launch(const Device::PointwiseKernel     kernel,
              const Device::PointwiseTask<dim> &task,
              const unsigned int                n_groups);
-      // Residual or tangent.
-      void
-      compute_vector(const Integrand   &integrand,
-                     const Fields      &fields,
-                     const unsigned int field,
-                     const double      *direction,
-                     double            *result);
       [[noreturn]] void
       throw_not_finite(const unsigned long long code) const;
 
-      HostPointwiseBackend<dim>  host;
-      Geometry                   geometry;
-      Plan                       residual_plan, jacobian_plan;
-      std::vector<Array<double>> buffers;
-      Array<double>              direction_buffer, result_buffer, values;
-      Array<unsigned long long>  error;
-      std::size_t                shared_memory = 0;
+      HostPointwiseBackend<dim> host;
+      // Kernels of the integrand that was prepared; null if the host evaluates
+      // it.
+      std::shared_ptr<const Kernels> kernels;
+      Geometry                       geometry;
+      Plan                           residual_plan, jacobian_plan;
+      std::vector<Array<double>>     buffers;
+      Array<double>                  direction_buffer, result_buffer, values;
+      Array<unsigned long long>      error;
+      std::size_t                    shared_memory = 0;
       std::unique_ptr<Device::StreamClock> clock;
     };
   } // namespace internal

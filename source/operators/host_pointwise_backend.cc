@@ -18,10 +18,7 @@ namespace Tessella
   {
     template <int dim>
     HostPointwiseProblem<dim>
-    HostPointwiseBackend<dim>::problem(const Integrand   &integrand,
-                                       const Fields      &fields,
-                                       const unsigned int field,
-                                       const double      *direction)
+    HostPointwiseBackend<dim>::problem(const Arguments &arguments)
     {
       const PointwiseContext<dim> &context = this->context;
       if (revision == 0 || revision != context.quadrature_revision)
@@ -34,13 +31,13 @@ namespace Tessella
           revision = context.quadrature_revision;
         }
       return {context,
-              integrand,
+              arguments.integrand,
               *bases,
               *rules,
               select_kernels<dim>(context.parameters.instruction_set),
-              fields,
-              field,
-              direction};
+              arguments.fields,
+              arguments.field,
+              arguments.direction};
     }
 
 
@@ -80,15 +77,18 @@ namespace Tessella
 
     template <int dim>
     void
-    HostPointwiseBackend<dim>::compute_vector(
-      const HostPointwiseProblem<dim> &problem, double *result)
+    HostPointwiseBackend<dim>::vector(const Arguments &arguments,
+                                      double          *result)
     {
+      if (!this->has_polytopes())
+        return;
+      const HostPointwiseProblem<dim>   present = problem(arguments);
       const std::vector<std::uint64_t> &offset =
         this->context.test_dofs().dof_offset;
       // First polytope whose result is not finite.
       std::atomic<unsigned int> wrong(invalid_index);
       for_rows(
-        problem, Rows::Result::terms, [&](Rows &rows, const unsigned int k) {
+        present, Rows::Result::terms, [&](Rows &rows, const unsigned int k) {
           rows.compute_vector(k, result + offset[k]);
           if (!std::all_of(result + offset[k],
                            result + offset[k + 1],
@@ -100,42 +100,14 @@ namespace Tessella
             }
         });
       if (wrong != invalid_index)
-        Rows(problem, Rows::Result::terms).throw_not_finite(wrong);
+        Rows(present, Rows::Result::terms).throw_not_finite(wrong);
     }
 
 
 
     template <int dim>
     void
-    HostPointwiseBackend<dim>::residual(const Integrand &integrand,
-                                        const Fields    &fields,
-                                        double          *result)
-    {
-      if (this->has_polytopes())
-        compute_vector(problem(integrand, fields), result);
-    }
-
-
-
-    template <int dim>
-    void
-    HostPointwiseBackend<dim>::tangent(const Integrand   &integrand,
-                                       const Fields      &fields,
-                                       const unsigned int field,
-                                       const double      *direction,
-                                       double            *result)
-    {
-      if (this->has_polytopes())
-        compute_vector(problem(integrand, fields, field, direction), result);
-    }
-
-
-
-    template <int dim>
-    void
-    HostPointwiseBackend<dim>::jacobian(const Integrand              &integrand,
-                                        const Fields                 &fields,
-                                        const unsigned int            field,
+    HostPointwiseBackend<dim>::jacobian(const Arguments              &arguments,
                                         const AssemblyTarget<double> &target)
     {
       if (!this->has_polytopes())
@@ -152,8 +124,7 @@ namespace Tessella
           values.resize(blocks.n_nonzero_elements());
           to = values.data();
         }
-      const HostPointwiseProblem<dim> present =
-        problem(integrand, fields, field);
+      const HostPointwiseProblem<dim> present = problem(arguments);
       if (to != nullptr)
         for_rows(present,
                  Rows::Result::jacobian,
@@ -179,10 +150,8 @@ namespace Tessella
 
     template <int dim>
     void
-    HostPointwiseBackend<dim>::diagonal_blocks(const Integrand   &integrand,
-                                               const Fields      &fields,
-                                               const unsigned int field,
-                                               double            *blocks)
+    HostPointwiseBackend<dim>::diagonal_blocks(const Arguments &arguments,
+                                               double          *blocks)
     {
       if (!this->has_polytopes())
         return;
@@ -193,7 +162,7 @@ namespace Tessella
            ++k)
         begin.push_back(begin.back() + (offset[k + 1] - offset[k]) *
                                          (offset[k + 1] - offset[k]));
-      for_rows(problem(integrand, fields, field),
+      for_rows(problem(arguments),
                Rows::Result::jacobian,
                [&](Rows &rows, const unsigned int k) {
                  rows.compute_diagonal_block(k, blocks + begin[k]);
@@ -204,36 +173,24 @@ namespace Tessella
 
     template <int dim>
     void
-    HostPointwiseBackend<dim>::volume_integrals(const Integrand &integrand,
-                                                const Fields    &fields,
-                                                double          *integrals)
+    HostPointwiseBackend<dim>::integrals(const Arguments      &arguments,
+                                         const PointwiseRegion region,
+                                         double               *integrals)
     {
-      const std::size_t m = integrand.structure().n_components;
+      const std::size_t m = arguments.integrand.structure().n_components;
+      const bool        on_boundary = region == PointwiseRegion::boundary_facet;
+      if (on_boundary)
+        std::fill_n(integrals,
+                    m * this->context.mesh().polytope_interface.size(),
+                    0.);
       if (this->has_polytopes())
-        for_rows(problem(integrand, fields),
+        for_rows(problem(arguments),
                  Rows::Result::terms,
                  [&](Rows &rows, const unsigned int k) {
-                   rows.compute_volume_integrals(k, integrals + k * m);
-                 });
-    }
-
-
-
-    template <int dim>
-    void
-    HostPointwiseBackend<dim>::boundary_integrals(const Integrand &integrand,
-                                                  const Fields    &fields,
-                                                  double          *integrals)
-    {
-      const std::size_t m = integrand.structure().n_components;
-      std::fill_n(integrals,
-                  m * this->context.mesh().polytope_interface.size(),
-                  0.);
-      if (this->has_polytopes())
-        for_rows(problem(integrand, fields),
-                 Rows::Result::terms,
-                 [&](Rows &rows, const unsigned int k) {
-                   rows.compute_boundary_integrals(k, integrals);
+                   if (on_boundary)
+                     rows.compute_boundary_integrals(k, integrals);
+                   else
+                     rows.compute_volume_integrals(k, integrals + k * m);
                  });
     }
 

@@ -19,8 +19,7 @@ namespace Tessella
     class HostPointwiseBackend : public PointwiseBackend<dim>
     {
     public:
-      using Integrand = typename PointwiseBackend<dim>::Integrand;
-      using Fields    = typename PointwiseBackend<dim>::Fields;
+      using Arguments = typename PointwiseBackend<dim>::Arguments;
 
       using PointwiseBackend<dim>::PointwiseBackend;
 
@@ -31,52 +30,26 @@ namespace Tessella
       }
 
       void
-      residual(const Integrand &integrand,
-               const Fields    &fields,
-               double          *result) override;
+      vector(const Arguments &arguments, double *result) override;
 
       void
-      tangent(const Integrand   &integrand,
-              const Fields      &fields,
-              const unsigned int field,
-              const double      *direction,
-              double            *result) override;
-
-      void
-      jacobian(const Integrand              &integrand,
-               const Fields                 &fields,
-               const unsigned int            field,
+      jacobian(const Arguments              &arguments,
                const AssemblyTarget<double> &target) override;
 
       void
-      diagonal_blocks(const Integrand   &integrand,
-                      const Fields      &fields,
-                      const unsigned int field,
-                      double            *blocks) override;
+      diagonal_blocks(const Arguments &arguments, double *blocks) override;
 
       void
-      volume_integrals(const Integrand &integrand,
-                       const Fields    &fields,
-                       double          *integrals) override;
-
-      void
-      boundary_integrals(const Integrand &integrand,
-                         const Fields    &fields,
-                         double          *integrals) override;
+      integrals(const Arguments      &arguments,
+                const PointwiseRegion region,
+                double               *integrals) override;
 
     private:
       using Rows = HostPointwiseRows<dim>;
 
       // The problem, with present rules and bases.
       HostPointwiseProblem<dim>
-      problem(const Integrand   &integrand,
-              const Fields      &fields,
-              const unsigned int field     = 0,
-              const double      *direction = nullptr);
-
-      // Residual or tangent.
-      void
-      compute_vector(const HostPointwiseProblem<dim> &problem, double *result);
+      problem(const Arguments &arguments);
 
       // Calls work(rows, k) for all owned polytopes.
       template <typename Work>

@@ -6,6 +6,7 @@
 #include <tessella/forms/pointwise_integrand.h>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "../backends/target.h"
@@ -15,6 +16,27 @@ namespace Tessella
 {
   namespace internal
   {
+    /// What a PointwiseBackend evaluates, and where.
+    template <int dim>
+    struct PointwiseArguments
+    {
+      const PointwiseIntegrand<dim> &integrand;
+      /// Coefficients of each field.
+      const std::vector<const double *> &fields;
+      /// The field of a tangent or of a Jacobian, and the direction of a
+      /// tangent, which has the entries of ghosts as well; null otherwise.
+      unsigned int  field     = 0;
+      const double *direction = nullptr;
+    };
+
+    /// Kinds of results of a pointwise operator, which need plans of their own.
+    enum class PointwiseResultType
+    {
+      vector,
+      jacobian,
+      integrals
+    };
+
     /**
      * Evaluation of pointwise operators on the host or on a CUDA device. Mesh,
      * spaces, parameters and report are those of the context, which must
@@ -28,15 +50,14 @@ namespace Tessella
      *
      * No function communicates. An error of one process is thrown by that
      * process; the caller tells the others. A result that is not finite is an
-     * error of residual() and tangent().
+     * error of vector().
      */
     template <int dim>
     class PointwiseBackend
     {
     public:
       using Integrand = PointwiseIntegrand<dim>;
-      /// Coefficients of each field.
-      using Fields = std::vector<const double *>;
+      using Arguments = PointwiseArguments<dim>;
 
       explicit PointwiseBackend(PointwiseContext<dim> &context)
         : context(context)
@@ -47,56 +68,48 @@ namespace Tessella
       virtual Backend
       type() const = 0;
 
+      /// Prepares the evaluation of an integrand, before the functions below
+      /// are called for it. Returns the reason if this process must leave it to
+      /// the host's threads though the backend is that of a device.
+      virtual std::string
+      prepare(const Integrand &, const PointwiseResultType)
+      {
+        return "";
+      }
+      /// Leaves the evaluation that was prepared to the host's threads, since
+      /// it or another process has the reason @p why.
+      virtual void
+      leave_to_host(const std::string &)
+      {}
+
       /// Sets @p result to R(fields; v) for the test functions v of owned
-      /// polytopes.
+      /// polytopes, or, if there is a direction, to the derivative of R in the
+      /// direction of that change of a field.
       virtual void
-      residual(const Integrand &integrand,
-               const Fields    &fields,
-               double          *result) = 0;
+      vector(const Arguments &arguments, double *result) = 0;
 
-      /// Sets @p result to the derivative of R in the direction of a change
-      /// @p direction of field @p field, which has the entries of ghosts as
-      /// well.
-      virtual void
-      tangent(const Integrand   &integrand,
-              const Fields      &fields,
-              const unsigned int field,
-              const double      *direction,
-              double            *result) = 0;
-
-      /// Computes the derivative of R with respect to field @p field, which is
-      /// in the space of the test functions. The target may be on the host or
-      /// on the device for both types of backends; its layout is that of
+      /// Computes the derivative of R with respect to a field, which is in the
+      /// space of the test functions. The target may be on the host or on the
+      /// device for both types of backends; its layout is that of
       /// context.structures[context.test].blocks.
       virtual void
-      jacobian(const Integrand              &integrand,
-               const Fields                 &fields,
-               const unsigned int            field,
+      jacobian(const Arguments              &arguments,
                const AssemblyTarget<double> &target) = 0;
 
       /// Diagonal blocks of jacobian(), one after the other, row by row, in
       /// host memory.
       virtual void
-      diagonal_blocks(const Integrand   &integrand,
-                      const Fields      &fields,
-                      const unsigned int field,
-                      double            *blocks) = 0;
+      diagonal_blocks(const Arguments &arguments, double *blocks) = 0;
 
       /// Integrals of r.value over each owned polytope: entry k n_components +
       /// c of @p integrals, in host memory, where n_components is that of the
-      /// integrand.
+      /// integrand. For PointwiseRegion::boundary_facet over interfaces at the
+      /// boundary: entry e n_components + c for entry e of PolytopicMesh::
+      /// polytope_interface; entries of interior interfaces are zero.
       virtual void
-      volume_integrals(const Integrand &integrand,
-                       const Fields    &fields,
-                       double          *integrals) = 0;
-
-      /// The same over interfaces at the boundary: entry e n_components + c of
-      /// @p integrals for entry e of PolytopicMesh::polytope_interface. Entries
-      /// of interior interfaces are zero.
-      virtual void
-      boundary_integrals(const Integrand &integrand,
-                         const Fields    &fields,
-                         double          *integrals) = 0;
+      integrals(const Arguments      &arguments,
+                const PointwiseRegion region,
+                double               *integrals) = 0;
 
     protected:
       /// Whether this process has polytopes.

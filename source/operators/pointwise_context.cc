@@ -47,15 +47,25 @@ namespace Tessella
 
     template <int dim>
     void
+    PointwiseContext<dim>::check_dofs() const
+    {
+      for (const auto &space : spaces)
+        AssertThrow(space->n_global_polytopes() > 0 && space->n_dofs() > 0,
+                    ExcMessage("PointwiseOperator needs degrees of freedom: "
+                               "call agglomerate() and distribute_dofs() of "
+                               "each AgglomerationHandler first."));
+    }
+
+
+
+    template <int dim>
+    void
     PointwiseContext<dim>::check_polytopes() const
     {
+      check_dofs();
       const PolytopicMesh<dim> &first = spaces[0]->polytopic_mesh();
       for (const auto &space : spaces)
         {
-          AssertThrow(space->n_global_polytopes() > 0 && space->n_dofs() > 0,
-                      ExcMessage("PointwiseOperator needs degrees of freedom: "
-                                 "call agglomerate() and distribute_dofs() of "
-                                 "each AgglomerationHandler first."));
           const PolytopicMesh<dim> &mesh = space->polytopic_mesh();
           AssertThrow(mesh.box == first.box && mesh.measure == first.measure &&
                         mesh.subcell_offset == first.subcell_offset &&

@@ -54,6 +54,10 @@ namespace Tessella
         return dofs(test);
       }
 
+      /// Error: a handler without degrees of freedom.
+      void
+      check_dofs() const;
+
       /**
        * Makes sure that all members below, the tabulated quadrature and the
        * penalty factors are those of the present degrees of freedom, for

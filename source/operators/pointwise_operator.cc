@@ -51,6 +51,7 @@ namespace Tessella
     update_structures()
     {
       test_structure().on_all_processes([&]() {
+        context.check_dofs();
         for (unsigned int f = 0; f < context.n_fields(); ++f)
           context.structures[f].update(*context.spaces[f]);
       });
@@ -115,11 +116,73 @@ namespace Tessella
                              std::to_string(context.test) + "."));
     }
 
+    // Boundary ids of the mesh on all processes, in ascending order.
+    // Collective.
+    const std::set<unsigned int> &
+    boundary_ids()
+    {
+      if (ids_revision == 0 || ids_revision != context.quadrature_revision)
+        {
+          std::set<unsigned int> here;
+          for (const unsigned int id : context.mesh().interface_boundary_id)
+            if (id != invalid_index)
+              here.insert(id);
+          ids.clear();
+          for (const auto &process : Utilities::MPI::all_gather(
+                 test_structure().communicator,
+                 std::vector<unsigned int>(here.begin(), here.end())))
+            ids.insert(process.begin(), process.end());
+          ids_revision = context.quadrature_revision;
+        }
+      return ids;
+    }
+
+    void
+    check_boundary_ids(const Integrand &integrand)
+    {
+      if (integrand.boundary_ids().empty())
+        return;
+      const std::set<unsigned int> &present = boundary_ids();
+      std::string                   names;
+      for (const unsigned int id : present)
+        names += (names.empty() ? "" : ", ") + std::to_string(id);
+      for (const unsigned int id : integrand.boundary_ids())
+        AssertThrow(present.count(id) > 0,
+                    ExcMessage("The integrand of a PointwiseOperator has a "
+                               "condition for the boundary id " +
+                               std::to_string(id) + ", but the mesh has " +
+                               (names.empty()
+                                  ? "no boundary."
+                                  : "the boundary ids " + names + " only.")));
+    }
+
+    // Host and device agree up to rounding only: if one process must leave the
+    // evaluation to its host, all do.
+    void
+    prepare_backend(const Integrand                    &integrand,
+                    const internal::PointwiseResultType type)
+    {
+      const internal::MatrixStructure &processes = test_structure();
+      std::string                      why;
+      processes.on_all_processes(
+        [&]() { why = backend->prepare(integrand, type); });
+      if (uses_device() && processes.n_processes > 1)
+        for (const std::string &reason :
+             Utilities::MPI::all_gather(processes.communicator, why))
+          if (why.empty())
+            why = reason;
+      processes.on_all_processes([&]() {
+        if (!why.empty())
+          backend->leave_to_host(why);
+      });
+    }
+
     // Common to all calls: checks, preparation of the context, coefficients of
     // the fields, and the report around the work.
     template <typename VectorType, typename Check, typename Work>
     void
     run(const Integrand                       &integrand,
+        const internal::PointwiseResultType    type,
         const std::vector<const VectorType *> &fields,
         const Check                           &check_more,
         const Work                            &work)
@@ -135,6 +198,8 @@ namespace Tessella
         check_more();
       });
       context.prepare(integrand.coefficient_order());
+      check_boundary_ids(integrand);
+      prepare_backend(integrand, type);
       for (unsigned int f = 0; f < context.n_fields(); ++f)
         coefficients[f] =
           arrays[f].update(*fields[f], context.structures[f], uses_device());
@@ -212,8 +277,9 @@ namespace Tessella
         else
           target.host_values = Traits::values(matrix);
       });
-      structure.on_all_processes(
-        [&]() { backend->jacobian(integrand, coefficients, field, target); });
+      structure.on_all_processes([&]() {
+        backend->jacobian({integrand, coefficients, field}, target);
+      });
     }
 
     // Sums over all processes of every m-th value.
@@ -238,6 +304,8 @@ namespace Tessella
     internal::HostFieldArray                         direction;
     std::vector<const double *>                      coefficients;
     std::vector<double>                              host_result;
+    std::set<unsigned int>                           ids;
+    std::uint64_t                                    ids_revision = 0;
     std::unique_ptr<internal::PointwiseBackend<dim>> backend;
   };
 
@@ -301,6 +369,7 @@ namespace Tessella
     Implementation &i = *implementation;
     i.run(
       integrand,
+      internal::PointwiseResultType::vector,
       fields,
       [&]() {
         i.check_test_components(integrand);
@@ -308,7 +377,7 @@ namespace Tessella
       },
       [&]() {
         i.write(result, [&](double *values) {
-          i.backend->residual(integrand, i.coefficients, values);
+          i.backend->vector({integrand, i.coefficients}, values);
         });
       });
   }
@@ -328,6 +397,7 @@ namespace Tessella
     Implementation &i = *implementation;
     i.run(
       integrand,
+      internal::PointwiseResultType::vector,
       fields,
       [&]() {
         i.check_test_components(integrand);
@@ -341,7 +411,7 @@ namespace Tessella
                              i.context.structures[field],
                              i.uses_device());
         i.write(result, [&](double *values) {
-          i.backend->tangent(integrand, i.coefficients, field, change, values);
+          i.backend->vector({integrand, i.coefficients, field, change}, values);
         });
       });
   }
@@ -360,6 +430,7 @@ namespace Tessella
     Implementation &i = *implementation;
     i.run(
       integrand,
+      internal::PointwiseResultType::jacobian,
       fields,
       [&]() {
         i.check_test_components(integrand);
@@ -382,6 +453,7 @@ namespace Tessella
     Implementation &i = *implementation;
     i.run(
       integrand,
+      internal::PointwiseResultType::jacobian,
       fields,
       [&]() {
         i.check_test_components(integrand);
@@ -398,9 +470,7 @@ namespace Tessella
           }
         structure.on_all_processes([&]() {
           blocks.resize(size);
-          i.backend->diagonal_blocks(integrand,
-                                     i.coefficients,
-                                     field,
+          i.backend->diagonal_blocks({integrand, i.coefficients, field},
                                      blocks.data());
         });
       });
@@ -418,6 +488,7 @@ namespace Tessella
     std::vector<double> result;
     i.run(
       integrand,
+      internal::PointwiseResultType::integrals,
       fields,
       []() {},
       [&]() {
@@ -426,9 +497,9 @@ namespace Tessella
         i.test_structure().on_all_processes([&]() {
           integrals.resize(std::size_t(m) *
                            i.context.mesh().n_owned_polytopes());
-          i.backend->volume_integrals(integrand,
-                                      i.coefficients,
-                                      integrals.data());
+          i.backend->integrals({integrand, i.coefficients},
+                               PointwiseRegion::volume,
+                               integrals.data());
         });
         result = i.sums(integrals, m);
       });
@@ -447,6 +518,7 @@ namespace Tessella
     std::map<types::boundary_id, std::vector<double>> result;
     i.run(
       integrand,
+      internal::PointwiseResultType::integrals,
       fields,
       []() {},
       [&]() {
@@ -456,9 +528,9 @@ namespace Tessella
         std::map<unsigned int, std::vector<double>> of_id;
         i.test_structure().on_all_processes([&]() {
           integrals.resize(mesh.polytope_interface.size() * m);
-          i.backend->boundary_integrals(integrand,
-                                        i.coefficients,
-                                        integrals.data());
+          i.backend->integrals({integrand, i.coefficients},
+                               PointwiseRegion::boundary_facet,
+                               integrals.data());
           for (std::size_t e = 0; e < mesh.polytope_interface.size(); ++e)
             {
               const unsigned int id =
@@ -469,15 +541,7 @@ namespace Tessella
                                  integrals.begin() + (e + 1) * m);
             }
         });
-        // The ids of all processes, in ascending order.
-        std::vector<unsigned int> here;
-        for (const auto &id : of_id)
-          here.push_back(id.first);
-        std::set<unsigned int> ids;
-        for (const auto &process :
-             Utilities::MPI::all_gather(i.test_structure().communicator, here))
-          ids.insert(process.begin(), process.end());
-        for (const unsigned int id : ids)
+        for (const unsigned int id : i.boundary_ids())
           result[static_cast<types::boundary_id>(id)] = i.sums(of_id[id], m);
       });
     return result;

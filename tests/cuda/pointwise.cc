@@ -3,14 +3,15 @@
 // Compares pointwise operators on a CUDA device to the host: residual, tangent,
 // Jacobian and diagonal blocks, on all kinds of meshes; the same bits when
 // repeated; vectors and matrices on the device; errors; spaces that exceed the
-// shared memory. Argument: 2d, 3d, memory or unavailable. Returns 77 if the
-// case cannot run on this machine, 1 if a check fails.
+// shared memory; texts. Argument: 2d, 3d, text, memory or unavailable. Returns
+// 77 if the case cannot run on this machine, 1 if a check fails.
 
 #include "../operators/pointwise.h"
 
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
 
+#include "../operators/texts.h"
 #include "checks.h"
 #include "pointwise_functors.h"
 
@@ -468,6 +469,54 @@ namespace
 
 
 
+  // Texts on the device, which run-time compilation makes kernels of, against
+  // the host.
+  template <int dim>
+  void
+  test_text()
+  {
+    Triangulation<dim> triangulation;
+    make_mesh("hanging periodic", triangulation);
+    set_materials(triangulation);
+    AgglomerationHandler<dim> flow(triangulation), two(triangulation),
+      one(triangulation);
+    for (auto *handler : {&flow, &two, &one})
+      handler->agglomerate(make_strategy<dim>("scattered"));
+    distribute(flow, 2, true, dim + 2);
+    distribute(two, 2, true, 2);
+    distribute(one, 2, true, 1);
+    dealii::Vector<double> u, v, w;
+    set_field(flow, euler_state<dim>(), 0.1, u);
+    set_field(two, {0.4, 0.1}, 0.5, v);
+    set_field(one, {0.4}, 0.5, w);
+    const auto compare = [](const std::string                         &name,
+                            const Handlers<dim>                       &handlers,
+                            const Tessella::PointwiseTextTerms        &terms,
+                            const std::vector<dealii::Vector<double>> &fields) {
+      Tessella::PointwiseTextIntegrand<dim> integrand(terms);
+      integrand.set_time(0.4);
+      const Results<dim> host(handlers, integrand, fields, Backend::host),
+        cuda(handlers, integrand, fields, Backend::cuda);
+      verify(name + ": ran on the device", cuda.op.report().why.empty());
+      for (unsigned int i = 0; i < host.vectors.size(); ++i)
+        verify_below(name + (i == 0 ? ": residual" : ": tangent"),
+                     difference(host.vectors[i],
+                                cuda.vectors[i],
+                                0,
+                                host.vectors[i].size()));
+      verify_below(
+        name + ": Jacobian",
+        difference(host.jacobian, cuda.jacobian, 0, host.jacobian.size()));
+      verify_below(name + ": diagonal blocks",
+                   difference(host.blocks, cuda.blocks, 0, host.blocks.size()));
+    };
+    compare("Euler", {&flow}, Texts::euler(dim, euler_state<dim>()), {u});
+    compare("two fields", {&two, &one}, Texts::two_fields(), {v, w});
+    compare("diffusion", {&one}, Texts::nonlinear_diffusion(), {w});
+  }
+
+
+
   void
   test_unavailable()
   {
@@ -501,6 +550,11 @@ main(int argc, char **argv)
       test_unavailable();
     if (name == "memory")
       test_memory();
+    if (name == "text")
+      {
+        test_text<2>();
+        test_text<3>();
+      }
     if (name == "2d")
       test<2>();
     if (name == "3d")

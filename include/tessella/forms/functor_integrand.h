@@ -31,9 +31,9 @@ namespace Tessella
      *     op.residual(integrand, {&u}, r);
      *
      * Derivatives follow from the same members, which are called with dual
-     * numbers. For the Jacobian a call computes derivatives in up to eight
-     * directions at once, so that a functor of n input rows is called about
-     * n / 8 times at each point.
+     * numbers, unless the functor has derivatives of its own. For the Jacobian
+     * a call computes derivatives in up to eight directions at once, so that a
+     * functor of n input rows is called about n / 8 times at each point.
      *
      * <b>Device.</b> With a CUDA device and in a .cu file that nvcc compiles,
      * the functor is part of the kernels. This header and those that it
@@ -93,23 +93,16 @@ namespace Tessella
       {
         in_region(region, [&](const auto kind) {
           using Kind = decltype(kind);
-          using In   = typename Traits::template Input<double>;
-          using Out  = typename Traits::template Output<double>;
-          for (unsigned int q = 0; q < n; ++q)
-            {
-              In u[Kind::n_sides];
-              for (int s = 0; s < Kind::n_sides; ++s)
-                for_rows<Kind::input, Traits::n_inputs>(
-                  u[s],
-                  [&](double &entry, const int row) { entry = in[s][row][q]; });
-              Out r[Kind::n_sides] = {};
-              Kind::call(f, points[q], u, r);
-              for (int s = 0; s < Kind::n_sides; ++s)
-                for_rows<Kind::output, Traits::n_outputs>(
-                  r[s], [&](const double entry, const int row) {
-                    out[s][row][q] = entry;
-                  });
-            }
+          for_points<Kind, double>(
+            n,
+            points,
+            [&](double &entry, const int s, const int row, unsigned int q) {
+              entry = in[s][row][q];
+            },
+            [&](const double entry,
+                const int    s,
+                const int    row,
+                unsigned int q) { out[s][row][q] = entry; });
         });
       }
 
@@ -122,29 +115,28 @@ namespace Tessella
                        double *const *const       *out) const override
       {
         in_region(region, [&](const auto kind) {
-          using Kind   = decltype(kind);
-          using Number = Dual<1>;
-          using In     = typename Traits::template Input<Number>;
-          using Out    = typename Traits::template Output<Number>;
-          for (unsigned int q = 0; q < n; ++q)
-            {
-              In u[Kind::n_sides];
-              for (int s = 0; s < Kind::n_sides; ++s)
-                for_rows<Kind::input, Traits::n_inputs>(
-                  u[s], [&](Number &entry, const int row) {
-                    entry.value = in[s][row][q];
-                    entry.derivative[0] =
-                      direction[s][row] != nullptr ? direction[s][row][q] : 0.;
-                  });
-              Out r[Kind::n_sides];
-              set_zero(r);
-              Kind::call(f, points[q], u, r);
-              for (int s = 0; s < Kind::n_sides; ++s)
-                for_rows<Kind::output, Traits::n_outputs>(
-                  r[s], [&](const Number &entry, const int row) {
-                    out[s][row][q] = entry.derivative[0];
-                  });
-            }
+          using Kind        = decltype(kind);
+          const auto change = [&](const int s, const int row, unsigned int q) {
+            return direction[s][row] != nullptr ? direction[s][row][q] : 0.;
+          };
+          const auto store = [&](const double entry,
+                                 const int    s,
+                                 const int    row,
+                                 unsigned int q) { out[s][row][q] = entry; };
+          if constexpr (Kind::has_derivative)
+            for_points_derivative<Kind>(n, points, in, change, store);
+          else
+            for_points<Kind, Dual<1>>(
+              n,
+              points,
+              [&](Dual<1> &entry, const int s, const int row, unsigned int q) {
+                entry.value         = in[s][row][q];
+                entry.derivative[0] = change(s, row, q);
+              },
+              [&](const Dual<1> &entry,
+                  const int      s,
+                  const int      row,
+                  unsigned int   q) { store(entry.derivative[0], s, row, q); });
         });
       }
 
@@ -159,11 +151,11 @@ namespace Tessella
           using Kind = decltype(kind);
           // The directions, all input rows of all sides, are divided into
           // groups of equal size.
-          constexpr int n_directions =
-                          Kind::n_sides * Traits::n_inputs *
-                          ((Kind::input & PointwiseRows::values ? 1 : 0) +
-                           (Kind::input & PointwiseRows::gradients ? dim : 0)),
-                        n_groups = (n_directions + 7) / 8;
+          constexpr int n_directions = Kind::n_sides * Traits::n_inputs *
+                                       n_rows(Kind::input),
+                        n_groups = Kind::has_derivative
+                                     ? n_directions
+                                     : (n_directions + 7) / 8;
           if constexpr (n_directions > 0)
             for (int group = 0; group < n_groups; ++group)
               evaluate_directions<Kind,
@@ -200,11 +192,22 @@ namespace Tessella
         static constexpr int          n_sides = 1;
         static constexpr unsigned int input   = Traits::volume_input,
                                       output  = Traits::volume_output;
+        static constexpr bool has_derivative  = Traits::has_volume_derivative;
         template <typename In, typename Out>
         static void
         call(const F &f, const OperatorPoint<dim> &p, const In *u, Out *r)
         {
           f.volume(p, u[0], r[0]);
+        }
+        template <typename In, typename Out>
+        static void
+        derivative(const F                  &f,
+                   const OperatorPoint<dim> &p,
+                   const In                 *u,
+                   const In                 *du,
+                   Out                      *dr)
+        {
+          f.volume_derivative(p, u[0], du[0], dr[0]);
         }
       };
       struct InteriorFacet
@@ -212,11 +215,24 @@ namespace Tessella
         static constexpr int          n_sides = 2;
         static constexpr unsigned int input   = Traits::facet_input,
                                       output  = Traits::facet_output;
+        static constexpr bool has_derivative =
+          Traits::has_interior_facet_derivative;
         template <typename In, typename Out>
         static void
         call(const F &f, const OperatorPoint<dim> &p, const In *u, Out *r)
         {
           f.interior_facet(p, u[0], u[1], r[0], r[1]);
+        }
+        template <typename In, typename Out>
+        static void
+        derivative(const F                  &f,
+                   const OperatorPoint<dim> &p,
+                   const In                 *u,
+                   const In                 *du,
+                   Out                      *dr)
+        {
+          f.interior_facet_derivative(
+            p, u[0], u[1], du[0], du[1], dr[0], dr[1]);
         }
       };
       struct BoundaryFacet
@@ -224,11 +240,23 @@ namespace Tessella
         static constexpr int          n_sides = 1;
         static constexpr unsigned int input   = Traits::facet_input,
                                       output  = Traits::facet_output;
+        static constexpr bool has_derivative =
+          Traits::has_boundary_facet_derivative;
         template <typename In, typename Out>
         static void
         call(const F &f, const OperatorPoint<dim> &p, const In *u, Out *r)
         {
           f.boundary_facet(p, u[0], r[0]);
+        }
+        template <typename In, typename Out>
+        static void
+        derivative(const F                  &f,
+                   const OperatorPoint<dim> &p,
+                   const In                 *u,
+                   const In                 *du,
+                   Out                      *dr)
+        {
+          f.boundary_facet_derivative(p, u[0], du[0], dr[0]);
         }
       };
 
@@ -264,6 +292,90 @@ namespace Tessella
           }
       }
 
+      // Number of rows of a component that are used.
+      static constexpr int
+      n_rows(const unsigned int used)
+      {
+        return ((used & PointwiseRows::values) != 0 ? 1 : 0) +
+               ((used & PointwiseRows::gradients) != 0 ? dim : 0);
+      }
+
+      // Position of a row of the fields of side s among those that are used.
+      template <typename Kind>
+      static constexpr int
+      number_of(const int s, const int row)
+      {
+        const int c = row / (dim + 1), r = row % (dim + 1);
+        return (s * Traits::n_inputs + c) * n_rows(Kind::input) + r -
+               ((Kind::input & PointwiseRows::values) != 0 ? 0 : 1);
+      }
+
+      // Calls the member for a region at n points: load(entry, side, row,
+      // point) sets rows of the fields, store(entry, side, row, point) takes
+      // results.
+      template <typename Kind, typename Number, typename Load, typename Store>
+      void
+      for_points(const unsigned int        n,
+                 const OperatorPoint<dim> *points,
+                 const Load               &load,
+                 const Store              &store) const
+      {
+        using In  = typename Traits::template Input<Number>;
+        using Out = typename Traits::template Output<Number>;
+        for (unsigned int q = 0; q < n; ++q)
+          {
+            In u[Kind::n_sides];
+            for (int s = 0; s < Kind::n_sides; ++s)
+              for_rows<Kind::input, Traits::n_inputs>(
+                u[s],
+                [&](Number &entry, const int row) { load(entry, s, row, q); });
+            Out r[Kind::n_sides];
+            set_zero(r);
+            Kind::call(f, points[q], u, r);
+            for (int s = 0; s < Kind::n_sides; ++s)
+              for_rows<Kind::output, Traits::n_outputs>(
+                r[s], [&](const Number &entry, const int row) {
+                  store(entry, s, row, q);
+                });
+          }
+      }
+
+      // The same for the derivative that the functor has, in the direction
+      // change(side, row, point).
+      template <typename Kind, typename Change, typename Store>
+      void
+      for_points_derivative(const unsigned int          n,
+                            const OperatorPoint<dim>   *points,
+                            const double *const *const *in,
+                            const Change               &change,
+                            const Store                &store) const
+      {
+        using In  = typename Traits::template Input<double>;
+        using Out = typename Traits::template Output<double>;
+        for (unsigned int q = 0; q < n; ++q)
+          {
+            In u[Kind::n_sides], du[Kind::n_sides];
+            for (int s = 0; s < Kind::n_sides; ++s)
+              {
+                for_rows<Kind::input, Traits::n_inputs>(
+                  u[s],
+                  [&](double &entry, const int row) { entry = in[s][row][q]; });
+                for_rows<Kind::input, Traits::n_inputs>(
+                  du[s], [&](double &entry, const int row) {
+                    entry = change(s, row, q);
+                  });
+              }
+            Out r[Kind::n_sides];
+            set_zero(r);
+            Kind::derivative(f, points[q], u, du, r);
+            for (int s = 0; s < Kind::n_sides; ++s)
+              for_rows<Kind::output, Traits::n_outputs>(
+                r[s], [&](const double entry, const int row) {
+                  store(entry, s, row, q);
+                });
+          }
+      }
+
       // Dual numbers have no constructor that sets them to zero.
       template <int n_sides, typename Out>
       static void
@@ -283,25 +395,21 @@ namespace Tessella
                           const double *const *const *in,
                           double *const              *out) const
       {
-        using Number         = Dual<n_directions>;
-        using In             = typename Traits::template Input<Number>;
-        using Out            = typename Traits::template Output<Number>;
         constexpr int  n_out = (dim + 1) * Traits::n_outputs;
         const int      first = group * n_directions;
         int            last  = 0; // number of directions of the group
         double *const *entries[n_directions];
-        for (int s = 0, i = 0; s < Kind::n_sides; ++s)
-          {
-            In rows;
-            for_rows<Kind::input, Traits::n_inputs>(
-              rows, [&](Number &, const int row) {
+        for (int s = 0; s < Kind::n_sides; ++s)
+          for (int row = 0; row < (dim + 1) * Traits::n_inputs; ++row)
+            if (Kind::input & (row % (dim + 1) == 0 ? PointwiseRows::values
+                                                    : PointwiseRows::gradients))
+              {
+                const int i = number_of<Kind>(s, row);
                 if (i >= first && i < first + n_directions)
                   entries[last++] =
                     out + (s * (dim + 1) * Traits::n_inputs + row) *
                             Kind::n_sides * n_out;
-                ++i;
-              });
-          }
+              }
 
         bool wanted = false;
         for (int k = 0; k < last; ++k)
@@ -310,28 +418,43 @@ namespace Tessella
         if (!wanted)
           return;
 
-        for (unsigned int q = 0; q < n; ++q)
-          {
-            In u[Kind::n_sides];
-            for (int s = 0, i = -first; s < Kind::n_sides; ++s)
-              for_rows<Kind::input, Traits::n_inputs>(
-                u[s], [&](Number &entry, const int row) {
-                  entry.value = in[s][row][q];
-                  for (int k = 0; k < n_directions; ++k)
-                    entry.derivative[k] = (k == i ? 1. : 0.);
-                  ++i;
-                });
-            Out r[Kind::n_sides];
-            set_zero(r);
-            Kind::call(f, points[q], u, r);
-            for (int t = 0; t < Kind::n_sides; ++t)
-              for_rows<Kind::output, Traits::n_outputs>(
-                r[t], [&](const Number &entry, const int row) {
-                  for (int k = 0; k < last; ++k)
-                    if (double *const to = entries[k][t * n_out + row])
-                      to[q] = entry.derivative[k];
-                });
-          }
+        const auto store = [&](const double *derivative,
+                               const int     t,
+                               const int     row,
+                               unsigned int  q) {
+          for (int k = 0; k < last; ++k)
+            if (double *const to = entries[k][t * n_out + row])
+              to[q] = derivative[k];
+        };
+        if constexpr (Kind::has_derivative)
+          for_points_derivative<Kind>(
+            n,
+            points,
+            in,
+            [&](const int s, const int row, unsigned int) {
+              return number_of<Kind>(s, row) == first ? 1. : 0.;
+            },
+            [&](const double entry,
+                const int    t,
+                const int    row,
+                unsigned int q) { store(&entry, t, row, q); });
+        else
+          for_points<Kind, Dual<n_directions>>(
+            n,
+            points,
+            [&](Dual<n_directions> &entry,
+                const int           s,
+                const int           row,
+                unsigned int        q) {
+              const int i = number_of<Kind>(s, row) - first;
+              entry.value = in[s][row][q];
+              for (int k = 0; k < n_directions; ++k)
+                entry.derivative[k] = (k == i ? 1. : 0.);
+            },
+            [&](const Dual<n_directions> &entry,
+                const int                 t,
+                const int                 row,
+                unsigned int q) { store(entry.derivative, t, row, q); });
       }
 
       F f;

@@ -5,70 +5,52 @@
 #include <tessella/forms/coefficient_error.h>
 #include <tessella/forms/penalty_terms.h>
 #include <tessella/forms/point_data.h>
+#include <tessella/portable/has_member.h>
 #include <tessella/portable/host_device.h>
 
 namespace Tessella
 {
   namespace internal
   {
-    // Replacement for std::declval, which is not available in run-time
-    // compilation.
-    template <typename T>
-    T
-    make() noexcept;
-
-    // Whether F (or const F) has a member that can be called with these
-    // arguments.
-#define TESSELLA_DETECT_MEMBER(Name, call)                                    \
-  template <typename F, int dim>                                              \
-  struct Name                                                                 \
-  {                                                                           \
-    template <typename G>                                                     \
-    static constexpr auto                                                     \
-    test(int) -> decltype(make<G &>().call, bool())                           \
-    {                                                                         \
-      return true;                                                            \
-    }                                                                         \
-    template <typename G>                                                     \
-    static constexpr bool                                                     \
-    test(...)                                                                 \
-    {                                                                         \
-      return false;                                                           \
-    }                                                                         \
-    static constexpr bool value = test<const F>(0);                           \
-    static_assert(value || !test<F>(0),                                       \
-                  "The members of a functor that evaluate coefficients must " \
-                  "be const.");                                               \
-  };
-
-    TESSELLA_DETECT_MEMBER(HasDiffusion,
-                           diffusion(make<const PointData<dim> &>()))
-    TESSELLA_DETECT_MEMBER(HasAdvection,
-                           advection(make<const PointData<dim> &>()))
-    TESSELLA_DETECT_MEMBER(HasReaction,
-                           reaction(make<const PointData<dim> &>()))
-    TESSELLA_DETECT_MEMBER(HasSource, source(make<const PointData<dim> &>()))
-    TESSELLA_DETECT_MEMBER(HasDirichlet,
-                           dirichlet(make<const PointData<dim> &>()))
-    TESSELLA_DETECT_MEMBER(HasNeumann, neumann(make<const PointData<dim> &>()))
-    TESSELLA_DETECT_MEMBER(HasRobinCoefficient,
-                           robin_coefficient(make<const PointData<dim> &>()))
-    TESSELLA_DETECT_MEMBER(HasBoundaryType, boundary_type(0u))
-    TESSELLA_DETECT_MEMBER(HasBeta, beta(make<const PointData<dim> &>()))
-    TESSELLA_DETECT_MEMBER(HasPenaltyDiffusion,
-                           penalty_diffusion(make<const PointData<dim> &>()))
-    TESSELLA_DETECT_MEMBER(HasInteriorFacet,
-                           interior_facet(make<const PointData<dim> &>(),
-                                          make<const PointData<dim> &>(),
-                                          0.,
-                                          make<InteriorFacetTerms<dim> &>(),
-                                          make<CoefficientError &>()))
-    TESSELLA_DETECT_MEMBER(HasBoundaryFacet,
-                           boundary_facet(make<const PointData<dim> &>(),
-                                          0.,
-                                          make<BoundaryFacetTerms<dim> &>(),
-                                          make<CoefficientError &>()))
-#undef TESSELLA_DETECT_MEMBER
+    TESSELLA_HAS_MEMBER(HasDiffusion,
+                        diffusion(make<const PointData<dim> &>()),
+                        int dim)
+    TESSELLA_HAS_MEMBER(HasAdvection,
+                        advection(make<const PointData<dim> &>()),
+                        int dim)
+    TESSELLA_HAS_MEMBER(HasReaction,
+                        reaction(make<const PointData<dim> &>()),
+                        int dim)
+    TESSELLA_HAS_MEMBER(HasSource,
+                        source(make<const PointData<dim> &>()),
+                        int dim)
+    TESSELLA_HAS_MEMBER(HasDirichlet,
+                        dirichlet(make<const PointData<dim> &>()),
+                        int dim)
+    TESSELLA_HAS_MEMBER(HasNeumann,
+                        neumann(make<const PointData<dim> &>()),
+                        int dim)
+    TESSELLA_HAS_MEMBER(HasRobinCoefficient,
+                        robin_coefficient(make<const PointData<dim> &>()),
+                        int dim)
+    TESSELLA_HAS_MEMBER(HasBoundaryType, boundary_type(0u), int dim)
+    TESSELLA_HAS_MEMBER(HasBeta, beta(make<const PointData<dim> &>()), int dim)
+    TESSELLA_HAS_MEMBER(HasPenaltyDiffusion,
+                        penalty_diffusion(make<const PointData<dim> &>()),
+                        int dim)
+    TESSELLA_HAS_MEMBER(HasInteriorFacet,
+                        interior_facet(make<const PointData<dim> &>(),
+                                       make<const PointData<dim> &>(),
+                                       0.,
+                                       make<InteriorFacetTerms<dim> &>(),
+                                       make<CoefficientError &>()),
+                        int dim)
+    TESSELLA_HAS_MEMBER(HasBoundaryFacet,
+                        boundary_facet(make<const PointData<dim> &>(),
+                                       0.,
+                                       make<BoundaryFacetTerms<dim> &>(),
+                                       make<CoefficientError &>()),
+                        int dim)
 
     struct Isotropic
     {

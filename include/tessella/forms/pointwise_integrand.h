@@ -104,6 +104,20 @@ namespace Tessella
       return time;
     }
 
+    /// Boundary ids for which the integrand has conditions of their own. An id
+    /// that the mesh does not have is then an error of the operator, since it
+    /// is mostly a slip of the pen; without ids nothing is checked.
+    void
+    set_boundary_ids(const std::vector<unsigned int> &ids)
+    {
+      checked_ids = ids;
+    }
+    const std::vector<unsigned int> &
+    boundary_ids() const
+    {
+      return checked_ids;
+    }
+
     /**
      * Terms at @p n points of a region. @p in[s] has the fields of side s and
      * @p out[s] the terms for the test functions of side s; only side 0 exists
@@ -159,8 +173,9 @@ namespace Tessella
     }
 
   private:
-    double       time  = 0.;
-    unsigned int order = 2;
+    double                    time  = 0.;
+    unsigned int              order = 2;
+    std::vector<unsigned int> checked_ids;
   };
 } // namespace Tessella
 

@@ -4,6 +4,7 @@
 
 #include <tessella/grid/mesh_types.h>
 #include <tessella/portable/dual.h>
+#include <tessella/portable/has_member.h>
 #include <tessella/portable/host_device.h>
 
 // Arguments and results of the functors of PointwiseOperator, in plain types
@@ -97,12 +98,17 @@ namespace Tessella
   namespace PointwiseMath
   {
     using ::acos;
+    using ::acosh;
     using ::asin;
+    using ::asinh;
     using ::atan;
     using ::atan2;
+    using ::atanh;
     using ::cbrt;
     using ::cos;
     using ::cosh;
+    using ::erf;
+    using ::erfc;
     using ::exp;
     using ::fabs;
     using ::log;
@@ -135,49 +141,58 @@ namespace Tessella
 
   namespace internal
   {
-    // Replacement for std::declval, see pointwise_coefficients.h.
-    template <typename T>
-    T
-    any() noexcept;
-
-#define TESSELLA_DETECT_TERMS(Name, call)                     \
-  template <typename F, int dim, int n, int m>                \
-  struct Name                                                 \
-  {                                                           \
-    using Point = OperatorPoint<dim>;                         \
-    using In    = PointwiseTerms<dim, n, double>;             \
-    using Out   = PointwiseTerms<dim, m, double>;             \
-    template <typename G>                                     \
-    static constexpr auto                                     \
-    test(int) -> decltype(any<G &>().call, bool())            \
-    {                                                         \
-      return true;                                            \
-    }                                                         \
-    template <typename G>                                     \
-    static constexpr bool                                     \
-    test(...)                                                 \
-    {                                                         \
-      return false;                                           \
-    }                                                         \
-    static constexpr bool value = test<const F>(0);           \
-    static_assert(value || !test<F>(0),                       \
-                  "The members of a functor must be const."); \
-  };
-    TESSELLA_DETECT_TERMS(HasVolumeTerms,
-                          volume(any<const Point &>(),
-                                 any<const In &>(),
-                                 any<Out &>()))
-    TESSELLA_DETECT_TERMS(HasInteriorFacetTerms,
-                          interior_facet(any<const Point &>(),
-                                         any<const In &>(),
-                                         any<const In &>(),
-                                         any<Out &>(),
-                                         any<Out &>()))
-    TESSELLA_DETECT_TERMS(HasBoundaryFacetTerms,
-                          boundary_facet(any<const Point &>(),
-                                         any<const In &>(),
-                                         any<Out &>()))
-#undef TESSELLA_DETECT_TERMS
+    TESSELLA_HAS_MEMBER(HasVolumeTerms,
+                        volume(make<const OperatorPoint<dim> &>(),
+                               make<const In &>(),
+                               make<Out &>()),
+                        int dim,
+                        typename In,
+                        typename Out)
+    TESSELLA_HAS_MEMBER(HasInteriorFacetTerms,
+                        interior_facet(make<const OperatorPoint<dim> &>(),
+                                       make<const In &>(),
+                                       make<const In &>(),
+                                       make<Out &>(),
+                                       make<Out &>()),
+                        int dim,
+                        typename In,
+                        typename Out)
+    TESSELLA_HAS_MEMBER(HasBoundaryFacetTerms,
+                        boundary_facet(make<const OperatorPoint<dim> &>(),
+                                       make<const In &>(),
+                                       make<Out &>()),
+                        int dim,
+                        typename In,
+                        typename Out)
+    TESSELLA_HAS_MEMBER(HasVolumeDerivative,
+                        volume_derivative(make<const OperatorPoint<dim> &>(),
+                                          make<const In &>(),
+                                          make<const In &>(),
+                                          make<Out &>()),
+                        int dim,
+                        typename In,
+                        typename Out)
+    TESSELLA_HAS_MEMBER(
+      HasInteriorFacetDerivative,
+      interior_facet_derivative(make<const OperatorPoint<dim> &>(),
+                                make<const In &>(),
+                                make<const In &>(),
+                                make<const In &>(),
+                                make<const In &>(),
+                                make<Out &>(),
+                                make<Out &>()),
+      int dim,
+      typename In,
+      typename Out)
+    TESSELLA_HAS_MEMBER(
+      HasBoundaryFacetDerivative,
+      boundary_facet_derivative(make<const OperatorPoint<dim> &>(),
+                                make<const In &>(),
+                                make<const In &>(),
+                                make<Out &>()),
+      int dim,
+      typename In,
+      typename Out)
 
 #define TESSELLA_ROWS_OF(name)                                               \
   template <typename F>                                                      \
@@ -258,6 +273,27 @@ namespace Tessella
    * not have count as zero. A boundary facet without a condition must set
    * nothing.
    *
+   * <b>Derivatives</b> follow from these members by dual numbers. A functor may
+   * have members of its own instead, for each region, that set the derivative
+   * dr of the results in the direction of a change du of the fields; they are
+   * called with doubles, and their results are zero when they are called:
+   *
+   *       void
+   *       volume_derivative(const OperatorPoint<dim> &p,
+   *                         const PointwiseTerms<dim, n, double> &u,
+   *                         const PointwiseTerms<dim, n, double> &du,
+   *                         PointwiseTerms<dim, m, double>       &dr) const;
+   *       void
+   *       interior_facet_derivative(p, u0, u1, du0, du1, dr0, dr1) const;
+   *       void
+   *       boundary_facet_derivative(p, u, du, dr) const;
+   *
+   * On the host, tangents and Jacobians then consist of them; a Jacobian calls
+   * them once for each row of the fields. The kernels of a CUDA device use dual
+   * numbers in any case. Nothing checks that a derivative is that of its
+   * member, and Newton's method with a wrong one converges slowly or not at
+   * all.
+   *
    * Functors are copied to the device bit by bit: their data must be plain.
    */
   template <int dim, typename F>
@@ -274,11 +310,31 @@ namespace Tessella
     using Output = PointwiseTerms<dim, n_outputs, Number>;
 
     static constexpr bool
-      has_volume = internal::HasVolumeTerms<F, dim, n_inputs, n_outputs>::value,
-      has_interior_facet =
-        internal::HasInteriorFacetTerms<F, dim, n_inputs, n_outputs>::value,
-      has_boundary_facet =
-        internal::HasBoundaryFacetTerms<F, dim, n_inputs, n_outputs>::value;
+      has_volume =
+        internal::HasVolumeTerms<F, dim, Input<double>, Output<double>>::value,
+      has_interior_facet = internal::
+        HasInteriorFacetTerms<F, dim, Input<double>, Output<double>>::value,
+      has_boundary_facet = internal::
+        HasBoundaryFacetTerms<F, dim, Input<double>, Output<double>>::value;
+    /// Whether the functor has derivatives of its own.
+    static constexpr bool
+      has_volume_derivative = internal::
+        HasVolumeDerivative<F, dim, Input<double>, Output<double>>::value,
+      has_interior_facet_derivative =
+        internal::HasInteriorFacetDerivative<F,
+                                             dim,
+                                             Input<double>,
+                                             Output<double>>::value,
+      has_boundary_facet_derivative =
+        internal::HasBoundaryFacetDerivative<F,
+                                             dim,
+                                             Input<double>,
+                                             Output<double>>::value;
+    static_assert((has_volume || !has_volume_derivative) &&
+                    (has_interior_facet || !has_interior_facet_derivative) &&
+                    (has_boundary_facet || !has_boundary_facet_derivative),
+                  "A functor with a derivative needs the member that it is "
+                  "the derivative of.");
     static_assert(has_volume || has_interior_facet || has_boundary_facet,
                   "A functor needs a member volume(), interior_facet() or "
                   "boundary_facet() with the arguments that PointwiseTraits "

@@ -258,6 +258,12 @@ namespace Tessella
     TESSELLA_DUAL_FUNCTION(sinh, ::cosh(x))
     TESSELLA_DUAL_FUNCTION(cosh, ::sinh(x))
     TESSELLA_DUAL_FUNCTION(tanh, Number(1) - f * f)
+    TESSELLA_DUAL_FUNCTION(asinh, Number(1) / ::sqrt(Number(1) + x * x))
+    TESSELLA_DUAL_FUNCTION(acosh, Number(1) / ::sqrt(x * x - Number(1)))
+    TESSELLA_DUAL_FUNCTION(atanh, Number(1) / (Number(1) - x * x))
+    // The factor is 2 / sqrt(pi).
+    TESSELLA_DUAL_FUNCTION(erf, Number(1.1283791670955126) * ::exp(-x * x))
+    TESSELLA_DUAL_FUNCTION(erfc, Number(-1.1283791670955126) * ::exp(-x * x))
     TESSELLA_DUAL_FUNCTION(exp, f)
     TESSELLA_DUAL_FUNCTION(log, Number(1) / x)
     TESSELLA_DUAL_FUNCTION(sqrt, Number(0.5) / f)

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include "pointwise_text_kernels.h"
+
+#include <deal.II/base/exceptions.h>
+
+#include <tessella/base/config.h>
+#include <tessella/forms/device_function.h>
+
+#include <mutex>
+
+#ifdef TESSELLA_HAVE_CUDA
+#  include "../../cuda/device/run_time_compiler.h"
+#  include "../device/device_call.h"
+#endif
+
+namespace Tessella
+{
+  namespace internal
+  {
+    using namespace dealii;
+
+#ifdef TESSELLA_HAVE_CUDA
+    namespace
+    {
+      using Device::PointwiseKernel;
+
+      template <int dim>
+      std::string
+      kernel_name(const PointwiseKernel kernel)
+      {
+        const std::string arguments = std::to_string(dim) + ", Functor";
+        return "Tessella::internal::Device::" +
+               (kernel == PointwiseKernel::residual
+                  ? "pointwise_residual<" + arguments + ", false>"
+                : kernel == PointwiseKernel::tangent
+                  ? "pointwise_residual<" + arguments + ", true>"
+                  : "pointwise_jacobian<" + arguments + ">");
+      }
+
+      // Machine code of one kernel.
+      template <int dim>
+      Device::Image
+      compile_kernel(const std::string    &functor,
+                     const PointwiseKernel kernel,
+                     const std::string    &architecture)
+      {
+        try
+          {
+            return Device::compile(
+              "#include <tessella/forms/pointwise_kernels.h>\n#line 1 "
+              "\"functor\"\n" +
+                functor,
+              architecture,
+              KernelCache::directory(),
+              {kernel_name<dim>(kernel)});
+          }
+        catch (const Device::CompilationError &error)
+          {
+            throw Device::Error(
+              "The text of a PointwiseTextIntegrand could "
+              "not be compiled for the CUDA device: " +
+              std::string(error.what()));
+          }
+      }
+
+      // Kernels of one functor; each is compiled when it is first started.
+      template <int dim>
+      class CompiledText
+      {
+      public:
+        CompiledText(const std::string &functor,
+                     const std::string &architecture)
+          : functor(functor)
+          , architecture(architecture)
+        {}
+
+        std::string
+        launch(const PointwiseKernel          kernel,
+               void                         **arguments,
+               const unsigned int             n_groups,
+               const Device::PointwiseLayout &layout,
+               void                          *stream)
+        {
+          Entry *entry = &entries[static_cast<unsigned int>(kernel)];
+          try
+            {
+              const std::lock_guard<std::mutex> lock(mutex);
+              if (entry->module == nullptr)
+                {
+                  const Device::Image image =
+                    compile_kernel<dim>(functor, kernel, architecture);
+                  entry->name   = image.kernels[0];
+                  entry->module = std::make_unique<Device::Module>(image);
+                }
+            }
+          catch (const Device::Error &error)
+            {
+              return error.what();
+            }
+          return entry->module->launch(entry->name.c_str(),
+                                       arguments,
+                                       n_groups,
+                                       1,
+                                       layout.n_threads,
+                                       layout.bytes,
+                                       stream);
+        }
+
+      private:
+        struct Entry
+        {
+          std::string                     name;
+          std::unique_ptr<Device::Module> module;
+        };
+        const std::string functor, architecture;
+        std::mutex        mutex;
+        Entry             entries[3];
+      };
+
+
+
+      template <int dim>
+      class RunTimePointwiseKernels : public DevicePointwiseKernels<dim>
+      {
+      public:
+        RunTimePointwiseKernels(
+          const std::shared_ptr<CompiledText<dim>> &compiled,
+          const std::vector<double>                &parameters,
+          const double                              time)
+          : compiled(compiled)
+          , parameters(parameters)
+          , time(time)
+        {}
+
+        std::string
+        description() const override
+        {
+          return "text that was compiled at run time, on the device";
+        }
+
+        std::string
+        launch(const PointwiseKernel             kernel,
+               const Device::PointwiseTask<dim> &given,
+               const unsigned int                n_groups,
+               void                             *stream) const override
+        {
+          Device::PointwiseTask<dim> task = given;
+          task.t                          = time;
+          std::vector<double> functor     = parameters;
+          void               *arguments[] = {&task, functor.data()};
+          return compiled->launch(
+            kernel, arguments, n_groups, task.layout, stream);
+        }
+
+      private:
+        const std::shared_ptr<CompiledText<dim>> compiled;
+        const std::vector<double>                parameters;
+        const double                             time;
+      };
+    } // namespace
+
+
+
+    template <int dim>
+    std::shared_ptr<const DevicePointwiseKernels<dim>>
+    run_time_pointwise_kernels(const std::string         &functor,
+                               const std::vector<double> &parameters,
+                               const double               time,
+                               std::string               &why_not)
+    {
+      const std::string architecture =
+        device_call([] { return Device::present_architecture(); });
+      why_not = Device::why_no_compiler(architecture);
+      if (!why_not.empty())
+        return nullptr;
+      // Loaded modules are kept for the life of the process; a program has only
+      // a few of them.
+      static std::mutex                                                mutex;
+      static std::map<std::string, std::shared_ptr<CompiledText<dim>>> all;
+      const std::lock_guard<std::mutex>   lock(mutex);
+      std::shared_ptr<CompiledText<dim>> &compiled =
+        all[architecture + functor];
+      if (compiled == nullptr)
+        compiled = std::make_shared<CompiledText<dim>>(functor, architecture);
+      return std::make_shared<const RunTimePointwiseKernels<dim>>(compiled,
+                                                                  parameters,
+                                                                  time);
+    }
+
+
+
+    template <int dim>
+    std::string
+    check_pointwise_kernels(const std::string   &functor,
+                            const std::string   &architecture,
+                            std::vector<double> &seconds)
+    {
+      seconds.clear();
+      const std::string missing = Device::why_no_compiler(architecture);
+      if (!missing.empty())
+        return missing;
+      for (const PointwiseKernel kernel : {PointwiseKernel::residual,
+                                           PointwiseKernel::tangent,
+                                           PointwiseKernel::jacobian})
+        seconds.push_back(
+          device_call([&] {
+            return compile_kernel<dim>(functor, kernel, architecture);
+          }).seconds);
+      return "";
+    }
+#else
+    template <int dim>
+    std::shared_ptr<const DevicePointwiseKernels<dim>>
+    run_time_pointwise_kernels(const std::string &,
+                               const std::vector<double> &,
+                               const double,
+                               std::string &why_not)
+    {
+      why_not = "this build has no CUDA backend";
+      return nullptr;
+    }
+
+
+
+    template <int dim>
+    std::string
+    check_pointwise_kernels(const std::string &,
+                            const std::string &,
+                            std::vector<double> &)
+    {
+      return "this build has no CUDA backend";
+    }
+#endif
+
+
+
+#define INSTANTIATE(dim)                                                       \
+  template std::shared_ptr<const DevicePointwiseKernels<dim>>                  \
+                       run_time_pointwise_kernels(const std::string &,         \
+                                                  const std::vector<double> &, \
+                                                  const double,                \
+                                                  std::string &);              \
+  template std::string check_pointwise_kernels<dim>(const std::string &,       \
+                                                    const std::string &,       \
+                                                    std::vector<double> &);
+
+    INSTANTIATE(2)
+    INSTANTIATE(3)
+#undef INSTANTIATE
+  } // namespace internal
+} // namespace Tessella
