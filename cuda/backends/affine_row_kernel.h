@@ -47,12 +47,14 @@ namespace Tessella
           unsigned int first[2][n_lanes + 1], column[2][n_lanes];
         };
 
-        /// True if this kernel computes the rows of a form.
+        /// True if this kernel computes the rows of a form. The points of each
+        /// facet must be one point group.
         static bool
         serves(const Data<dim> &D)
         {
           return D.affine && D.affine_type == 0 && D.max_degree == 1 &&
-                 D.volume_rule.closed_form && D.form.facets &&
+                 D.volume_rule.closed_form &&
+                 D.facet_rule[0][1].n_points <= 4 && D.form.facets &&
                  D.form.constant_facets && D.form.penalty_facets;
         }
 

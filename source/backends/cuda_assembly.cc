@@ -359,10 +359,11 @@ namespace Tessella
         AssemblyTarget<Number> result = target;
         for (Number **values : {&result.device_values, &result.host_values})
           if (*values != nullptr)
-            *values += sparsity.value_offset[begin];
+            *values +=
+              sparsity.value_offset[begin] - sparsity.value_offset.front();
         for (Number **rhs : {&result.device_rhs, &result.host_rhs})
           if (*rhs != nullptr)
-            *rhs += dofs.dof_offset[begin];
+            *rhs += dofs.dof_offset[begin] - dofs.dof_offset.front();
         if (target.store_block_rows)
           result.store_block_rows =
             [&target, begin, shift](const unsigned int from,
