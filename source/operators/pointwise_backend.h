@@ -16,7 +16,7 @@ namespace Tessella
 {
   namespace internal
   {
-    /// What a PointwiseBackend evaluates, and where.
+    /// Integrand and discrete functions that a PointwiseBackend evaluates.
     template <int dim>
     struct PointwiseArguments
     {

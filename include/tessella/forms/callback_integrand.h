@@ -56,7 +56,7 @@ namespace Tessella
     BatchResults(double *const *const *rows)
       : rows(rows)
     {}
-    /// What is multiplied by the values of test functions of component @p c on
+    /// Factor of the values of test functions of component @p c on
     /// side @p s.
     double &
     value(const unsigned int q,
@@ -65,7 +65,7 @@ namespace Tessella
     {
       return rows[s][c * (dim + 1)][q];
     }
-    /// What is multiplied by their derivatives with respect to x[d].
+    /// Factor of their derivatives with respect to x[d].
     double &
     gradient(const unsigned int q,
              const unsigned int c,
