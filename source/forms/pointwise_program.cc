@@ -672,7 +672,6 @@ namespace Tessella
         }
       else
         for_operation(operation, [&](const auto type) {
-          DEAL_II_OPENMP_SIMD_PRAGMA
           for (unsigned int q = 0; q < n_lanes; ++q)
             to[q] = result_of<decltype(type)::value>(a[q], b[q], c[q]);
         });
