@@ -29,13 +29,19 @@ namespace Tessella
       std::string
       kernel_name(const PointwiseKernel kernel)
       {
-        const std::string arguments = std::to_string(dim) + ", Functor";
-        return "Tessella::internal::Device::" +
-               (kernel == PointwiseKernel::residual
-                  ? "pointwise_residual<" + arguments + ", false>"
-                : kernel == PointwiseKernel::tangent
-                  ? "pointwise_residual<" + arguments + ", true>"
-                  : "pointwise_jacobian<" + arguments + ">");
+        const bool tangent = kernel == PointwiseKernel::tangent ||
+                             kernel == PointwiseKernel::facet_tangent;
+        const std::string name = kernel == PointwiseKernel::jacobian
+                                   ? "pointwise_jacobian"
+                                 : kernel == PointwiseKernel::residual ||
+                                     kernel == PointwiseKernel::tangent
+                                   ? "pointwise_residual"
+                                   : "pointwise_facets";
+        return "Tessella::internal::Device::" + name + "<" +
+               std::to_string(dim) + ", Functor" +
+               (kernel == PointwiseKernel::jacobian ? ">"
+                : tangent                           ? ", true>"
+                                                    : ", false>");
       }
 
       // Machine code of one kernel.
@@ -78,7 +84,7 @@ namespace Tessella
         std::string
         launch(const PointwiseKernel          kernel,
                void                         **arguments,
-               const unsigned int             n_groups,
+               const unsigned int             n_blocks,
                const Device::PointwiseLayout &layout,
                void                          *stream)
         {
@@ -100,7 +106,7 @@ namespace Tessella
             }
           return entry->module->launch(entry->name.c_str(),
                                        arguments,
-                                       n_groups,
+                                       n_blocks,
                                        1,
                                        layout.n_threads,
                                        layout.bytes,
@@ -115,7 +121,7 @@ namespace Tessella
         };
         const std::string functor, architecture;
         std::mutex        mutex;
-        Entry             entries[3];
+        Entry             entries[5];
       };
 
 
@@ -142,7 +148,7 @@ namespace Tessella
         std::string
         launch(const PointwiseKernel             kernel,
                const Device::PointwiseTask<dim> &given,
-               const unsigned int                n_groups,
+               const unsigned int                n_blocks,
                void                             *stream) const override
         {
           Device::PointwiseTask<dim> task = given;
@@ -150,7 +156,7 @@ namespace Tessella
           std::vector<double> functor     = parameters;
           void               *arguments[] = {&task, functor.data()};
           return compiled->launch(
-            kernel, arguments, n_groups, task.layout, stream);
+            kernel, arguments, n_blocks, task.layout, stream);
         }
 
       private:
@@ -200,7 +206,9 @@ namespace Tessella
       const std::string missing = Device::why_no_compiler(architecture);
       if (!missing.empty())
         return missing;
-      for (const PointwiseKernel kernel : {PointwiseKernel::residual,
+      for (const PointwiseKernel kernel : {PointwiseKernel::facet_residual,
+                                           PointwiseKernel::facet_tangent,
+                                           PointwiseKernel::residual,
                                            PointwiseKernel::tangent,
                                            PointwiseKernel::jacobian})
         seconds.push_back(

@@ -167,13 +167,14 @@ namespace Tessella
           G.volume_points.assign(G.tables->volume_points);
           G.facet_points.assign(G.tables->facet_points);
           G.normals.assign(G.tables->normals);
+          G.facet_of_point.assign(G.tables->facet_of_point());
           prepare_spaces();
           G.revision = revision;
         }
       const std::uint64_t penalty = context.test_dofs().penalty_revision;
       if (G.penalty_revision == 0 || G.penalty_revision != penalty)
         {
-          G.facets.assign(pointwise_facets(context));
+          G.facets.assign(pointwise_facets(context, *G.tables));
           G.penalty_revision = penalty;
         }
     }
@@ -313,6 +314,30 @@ namespace Tessella
 
 
 
+    // Threads work alone; each needs room for the one-dimensional functions of
+    // its point if the kernel cannot keep them in registers.
+    template <int dim>
+    Device::PointwiseLayout
+    CUDAPointwiseBackend<dim>::facet_layout(const Structure &structure) const
+    {
+      Device::PointwiseLayout layout = start_layout(structure, false, false);
+      bool                    needed = false;
+      for (unsigned int f = 0; f < this->context.n_fields(); ++f)
+        needed |= !geometry.total_degree[f] || geometry.max_degree[f] > 3;
+      if (!needed)
+        layout.table_stride = 0;
+      layout.n_threads =
+        Device::pointwise_threads(Device::PointwiseKernel::facet_residual);
+      while (layout.n_threads > 1 &&
+             layout.n_threads * layout.table_stride * sizeof(double) >
+               shared_memory)
+        layout.n_threads /= 2;
+      layout.bytes = layout.n_threads * layout.table_stride * sizeof(double);
+      return layout;
+    }
+
+
+
     template <int dim>
     std::unique_ptr<PointwisePlan<dim>>
     CUDAPointwiseBackend<dim>::make_plan(const Structure         &structure,
@@ -395,6 +420,7 @@ namespace Tessella
         upload_plan(*made, jacobian, plan);
       if (made != nullptr && !jacobian)
         {
+          plan.facet_layout = facet_layout(structure);
           // A residual needs no room for a direction.
           plan.tangent_layout = plan.layout;
           plan.layout         = start_layout(structure, false, false);
@@ -508,7 +534,9 @@ namespace Tessella
                                               G.volume_points.data(),
                                               G.facet_points.data(),
                                               G.normals.data(),
-                                              G.facets.data()};
+                                              G.facets.data(),
+                                              G.facet_of_point.data(),
+                                              G.tables->facet_point.back()};
       result.plan                          = {plan.groups.data(),
                                               plan.batches.data(),
                                               plan.pieces.data(),
@@ -554,12 +582,21 @@ namespace Tessella
     void
     CUDAPointwiseBackend<dim>::launch(const Device::PointwiseKernel     kernel,
                                       const Device::PointwiseTask<dim> &task,
-                                      const unsigned int n_groups)
+                                      const std::uint64_t n_blocks) const
     {
-      clock->start();
-      const std::string message =
-        kernels->launch(kernel, task, n_groups, nullptr);
+      if (n_blocks == 0)
+        return;
+      const std::string message = kernels->launch(
+        kernel, task, static_cast<unsigned int>(n_blocks), nullptr);
       AssertThrow(message.empty(), ExcMessage(message));
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::finish()
+    {
       clock->stop();
       this->context.report.kernel_time = clock->seconds();
       unsigned long long code          = 0;
@@ -592,6 +629,44 @@ namespace Tessella
 
     template <int dim>
     void
+    CUDAPointwiseBackend<dim>::evaluate_and_sum(
+      const Plan &plan, Device::PointwiseTask<dim> &task, const bool tangent)
+    {
+      const Structure    &structure = plan.structure;
+      const std::uint64_t n_points  = task.mesh.n_facet_points;
+      const bool          has_facets =
+        structure.interior_facets || structure.boundary_facets;
+      if (has_facets)
+        {
+          const std::size_t size =
+            2 * structure.n_components *
+            Device::n_used_rows(dim, structure.facet_output) * n_points;
+          if (facet_results.size() < size)
+            facet_results.resize(size);
+          task.facet_results = facet_results.data();
+        }
+      clock->start();
+      if (has_facets)
+        {
+          Device::PointwiseTask<dim> facets = task;
+          facets.layout                     = plan.facet_layout;
+          launch(tangent ? Device::PointwiseKernel::facet_tangent
+                         : Device::PointwiseKernel::facet_residual,
+                 facets,
+                 (n_points + facets.layout.n_threads - 1) /
+                   facets.layout.n_threads);
+        }
+      launch(tangent ? Device::PointwiseKernel::tangent
+                     : Device::PointwiseKernel::residual,
+             task,
+             plan.n_groups);
+      finish();
+    }
+
+
+
+    template <int dim>
+    void
     CUDAPointwiseBackend<dim>::vector(const Arguments &arguments,
                                       double          *result)
     {
@@ -617,11 +692,7 @@ namespace Tessella
         if (!on_device && result_buffer.size() < n)
           result_buffer.resize(n);
         task.result = on_device ? result : result_buffer.data();
-        launch(arguments.direction != nullptr
-                 ? Device::PointwiseKernel::tangent
-                 : Device::PointwiseKernel::residual,
-               task,
-               plan.n_groups);
+        evaluate_and_sum(plan, task, arguments.direction != nullptr);
         if (!on_device)
           Device::download_bytes(result,
                                  result_buffer.data(),
@@ -659,7 +730,9 @@ namespace Tessella
         if (!structure.interior_facets)
           Device::VectorOperations<double>::set_zero(plan.n_values,
                                                      task.values);
+        clock->start();
         launch(Device::PointwiseKernel::jacobian, task, plan.n_groups);
+        finish();
         if (on_device)
           return;
         const std::size_t   n = plan.n_values;
@@ -704,7 +777,9 @@ namespace Tessella
         task.value_offset  = plan.square_offset.data();
         task.row_width     = plan.square_width.data();
         task.diagonal_only = true;
+        clock->start();
         launch(Device::PointwiseKernel::jacobian, task, plan.n_groups);
+        finish();
         Device::download_bytes(blocks, values.data(), n * sizeof(double));
       });
     }

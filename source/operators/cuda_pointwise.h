@@ -81,7 +81,7 @@ namespace Tessella
         std::unique_ptr<PointwiseTables<dim>> tables;
         Array<double> frames, lengths, shift, volume_points, facet_points,
           normals;
-        Array<unsigned int>               subcell_material;
+        Array<unsigned int>               subcell_material, facet_of_point;
         Array<Device::PointwiseFacet>     facets;
         std::vector<Array<unsigned int>>  degree, n_basis, exponents;
         std::vector<Array<std::uint64_t>> dof_offset;
@@ -98,7 +98,7 @@ namespace Tessella
         std::string why;
 
         unsigned int                    n_groups = 0;
-        Device::PointwiseLayout         layout, tangent_layout;
+        Device::PointwiseLayout         layout, tangent_layout, facet_layout;
         Array<Device::PointwiseGroup>   groups;
         Array<Device::PointwiseBatch>   batches;
         Array<Device::PointwisePiece>   pieces;
@@ -131,6 +131,9 @@ namespace Tessella
                     const bool                jacobian,
                     const PointwisePlan<dim> &plan,
                     Device::PointwiseLayout  &layout) const;
+      // Layout of the kernels that evaluate points on facets.
+      Device::PointwiseLayout
+      facet_layout(const Structure &structure) const;
       void
       upload_plan(const PointwisePlan<dim> &plan,
                   const bool                jacobian,
@@ -148,10 +151,19 @@ namespace Tessella
       template <typename Work>
       void
       on_host(const Arguments &arguments, const Work &work) const;
+      // Residual or tangent: results on facets, then sums over points.
+      void
+      evaluate_and_sum(const Plan                 &plan,
+                       Device::PointwiseTask<dim> &task,
+                       const bool                  tangent);
+      // Starts a kernel.
       void
       launch(const Device::PointwiseKernel     kernel,
              const Device::PointwiseTask<dim> &task,
-             const unsigned int                n_groups);
+             const std::uint64_t               n_blocks) const;
+      // Reports the time since clock->start(), and results that are not finite.
+      void
+      finish();
       [[noreturn]] void
       throw_not_finite(const unsigned long long code) const;
 
@@ -162,9 +174,9 @@ namespace Tessella
       Geometry                       geometry;
       Plan                           residual_plan, jacobian_plan;
       std::vector<Array<double>>     buffers;
-      Array<double>                  direction_buffer, result_buffer, values;
-      Array<unsigned long long>      error;
-      std::size_t                    shared_memory = 0;
+      Array<double> direction_buffer, result_buffer, facet_results, values;
+      Array<unsigned long long>            error;
+      std::size_t                          shared_memory = 0;
       std::unique_ptr<Device::StreamClock> clock;
     };
   } // namespace internal

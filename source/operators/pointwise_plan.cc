@@ -191,10 +191,11 @@ namespace Tessella
               piece.shift =
                 static_cast<unsigned short>(mesh.interface_shift[i]);
               piece.varies = tables.varies(f);
+              // Residuals read results on facets, not the neighbour.
               add_item(piece,
                        true,
                        tables.facet_point[f + 1] - tables.facet_point[f],
-                       neighbor);
+                       blocks == nullptr ? invalid_index : neighbor);
             }
         }
     }

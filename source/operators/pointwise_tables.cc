@@ -171,8 +171,23 @@ namespace Tessella
 
 
     template <int dim>
+    std::vector<unsigned int>
+    PointwiseTables<dim>::facet_of_point() const
+    {
+      std::vector<unsigned int> result(facet_point.back());
+      for (unsigned int f = 0; f + 1 < facet_point.size(); ++f)
+        std::fill(result.begin() + facet_point[f],
+                  result.begin() + facet_point[f + 1],
+                  f);
+      return result;
+    }
+
+
+
+    template <int dim>
     std::vector<Device::PointwiseFacet>
-    pointwise_facets(const PointwiseContext<dim> &context)
+    pointwise_facets(const PointwiseContext<dim> &context,
+                     const PointwiseTables<dim>  &tables)
     {
       const PolytopicMesh<dim>  &mesh    = context.mesh();
       const std::vector<double> &factors = context.test_dofs().penalty_factor;
@@ -181,11 +196,21 @@ namespace Tessella
         for (unsigned int f = mesh.facet_offset[i];
              f < mesh.facet_offset[i + 1];
              ++f)
-          result[f] = {std::max(factors[2 * f], factors[2 * f + 1]),
-                       {mesh.facet_subcell[2 * f],
-                        mesh.facet_subcell[2 * f + 1]},
-                       mesh.interface_boundary_id[i],
-                       0};
+          {
+            Device::PointwiseFacet &facet = result[f];
+            facet                         = Device::PointwiseFacet();
+            facet.penalty      = std::max(factors[2 * f], factors[2 * f + 1]);
+            facet.first_point  = tables.facet_point[f];
+            facet.first_normal = tables.facet_normal[f];
+            for (unsigned int s = 0; s < 2; ++s)
+              {
+                facet.polytope[s] = mesh.interface_polytope[2 * i + s];
+                facet.subcell[s]  = mesh.facet_subcell[2 * f + s];
+              }
+            facet.boundary_id   = mesh.interface_boundary_id[i];
+            facet.shift         = mesh.interface_shift[i];
+            facet.normal_varies = tables.varies(f);
+          }
       return result;
     }
 
@@ -194,7 +219,7 @@ namespace Tessella
 #define INSTANTIATE(dim)                                         \
   template struct PointwiseTables<dim>;                          \
   template std::vector<Device::PointwiseFacet> pointwise_facets( \
-    const PointwiseContext<dim> &context)
+    const PointwiseContext<dim> &context, const PointwiseTables<dim> &tables)
 
     INSTANTIATE(2);
     INSTANTIATE(3);

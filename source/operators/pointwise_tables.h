@@ -41,6 +41,10 @@ namespace Tessella
         return facet_normal[facet + 1] - facet_normal[facet] > 1;
       }
 
+      /// Facet of each point of facet_points.
+      std::vector<unsigned int>
+      facet_of_point() const;
+
     private:
       void
       add_volumes(const PointwiseContext<dim>     &context,
@@ -54,10 +58,11 @@ namespace Tessella
 
 
 
-    /// Data of each facet that OperatorPoint contains.
+    /// Data of each facet.
     template <int dim>
     std::vector<Device::PointwiseFacet>
-    pointwise_facets(const PointwiseContext<dim> &context);
+    pointwise_facets(const PointwiseContext<dim> &context,
+                     const PointwiseTables<dim>  &tables);
   } // namespace internal
 } // namespace Tessella
 

@@ -197,7 +197,7 @@ check_kernels()
       {
         integrand.check_compilation("sm_90", again);
         check(name + ", cache",
-              seconds.size() == 3 && again.size() == 3 &&
+              seconds.size() == 5 && again.size() == 5 &&
                 again[0] + again[1] + again[2] < 0.5);
       }
     else

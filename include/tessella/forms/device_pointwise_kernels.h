@@ -76,12 +76,19 @@ namespace Tessella
         unsigned int n_splits;
       };
 
-      /// Data of a facet for OperatorPoint.
-      struct alignas(8) PointwiseFacet
+      /// Data of a facet.
+      struct alignas(16) PointwiseFacet
       {
-        double       penalty;
-        unsigned int subcell[2];
-        unsigned int boundary_id, reserved;
+        double        penalty;
+        std::uint64_t first_point; ///< in the tables
+        /// Polytopes on both sides; invalid_index beyond the boundary.
+        unsigned int   polytope[2];
+        unsigned int   subcell[2];
+        unsigned int   boundary_id;
+        unsigned int   first_normal;  ///< in the tables
+        unsigned short shift;         ///< index of the periodic shift
+        unsigned short normal_varies; ///< whether each point has its own normal
+        unsigned int   reserved;
       };
 
       /// Order in which the points of all owned polytopes are processed.
@@ -112,6 +119,8 @@ namespace Tessella
         const double         *volume_points, *facet_points;
         const double         *normals;
         const PointwiseFacet *facets;
+        const unsigned int   *facet_of_point;
+        std::uint64_t         n_facet_points;
       };
 
       /// A discrete function, or a change of one.
@@ -162,6 +171,11 @@ namespace Tessella
         double       t;
 
         double *result; ///< residual or tangent
+        /// Results of the integrand on facets times the weight of the point:
+        /// entry (side * n_rows + row) * n_facet_points + point. Rows: values
+        /// and derivatives that PointwiseTraits::facet_output names, for each
+        /// component.
+        double *facet_results;
 
         /// Jacobian: for each polytope, first value, length of rows and first
         /// column of the diagonal block.
@@ -203,8 +217,12 @@ namespace Tessella
         return (facet ? 1ull << 63 : 0ull) | point << 12 | component;
       }
 
+      /// Kernels of a functor. The residual and the tangent read what
+      /// facet_residual and facet_tangent have computed.
       enum class PointwiseKernel
       {
+        facet_residual,
+        facet_tangent,
         residual,
         tangent,
         jacobian
@@ -235,13 +253,13 @@ namespace Tessella
     virtual std::string
     description() const = 0;
 
-    /// Launches a kernel with @p n_groups thread blocks in a stream (a
+    /// Launches a kernel with @p n_blocks thread blocks in a stream (a
     /// cudaStream_t). Returns a sentence that describes the error, or an empty
     /// string.
     virtual std::string
     launch(const internal::Device::PointwiseKernel     kernel,
            const internal::Device::PointwiseTask<dim> &task,
-           const unsigned int                          n_groups,
+           const unsigned int                          n_blocks,
            void                                       *stream) const = 0;
   };
 } // namespace Tessella

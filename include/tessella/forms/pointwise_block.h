@@ -14,14 +14,6 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Number of rows of a component that a functor uses.
-      TESSELLA_HOST_DEVICE constexpr int
-      n_used_rows(const int dim, const unsigned int rows)
-      {
-        return ((rows & PointwiseRows::values) != 0 ? 1 : 0) +
-               ((rows & PointwiseRows::gradients) != 0 ? dim : 0);
-      }
-
       /// Region of a quadrature point.
       enum class PointKind
       {
@@ -211,20 +203,20 @@ namespace Tessella
               x[d] += T.mesh.shift[point.shift * dim + d];
         }
 
-        /// Degree and number of functions of a field in a slot.
-        TESSELLA_HOST_DEVICE static unsigned int
-        degree(const double *slot, const unsigned int field)
+        /// Degree of a field in a slot.
+        TESSELLA_HOST_DEVICE unsigned int
+        degree(const double *slot, const unsigned int field) const
         {
-          return static_cast<unsigned int>(slot[2 * dim + 1 + 2 * field]);
+          return SlotFields<dim>{slot}.degree(T, field);
         }
-        TESSELLA_HOST_DEVICE static unsigned int
-        n_basis(const double *slot, const unsigned int field)
+        TESSELLA_HOST_DEVICE unsigned int
+        n_basis(const double *slot, const unsigned int field) const
         {
-          return static_cast<unsigned int>(slot[2 * dim + 2 + 2 * field]);
+          return SlotFields<dim>{slot}.n_basis(T, field);
         }
 
         /// Evaluates the fields on one side at a point x, and the direction of
-        /// a tangent if @p direction is not null. @p table is overwritten.
+        /// a tangent. @p table is overwritten.
         template <unsigned int rows, bool tangent>
         TESSELLA_HOST_DEVICE void
         evaluate_fields(const double *slot,
@@ -233,21 +225,8 @@ namespace Tessella
                         Input<double> &u,
                         Input<double> &du) const
         {
-          unsigned int highest = 0;
-          bool         general = false;
-          for (int f = 0; f < n_fields; ++f)
-            {
-              const unsigned int p = degree(slot, f);
-              if (!T.fields[f].total_degree || p > 3)
-                {
-                  general = true;
-                  highest = p > highest ? p : highest;
-                }
-            }
-          if (general)
-            fill_table<dim>(
-              L, slot, x, highest, (rows & gradients) != 0, table);
-          evaluate_field_and_rest<rows, tangent, 0>(slot, x, table, u, du);
+          FieldEvaluation<dim, F, rows, tangent>::evaluate(
+            T, SlotFields<dim>{slot}, x, table, u, du);
         }
 
         const PointwiseTask<dim> &T;
@@ -384,89 +363,6 @@ namespace Tessella
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
           asm volatile("cp.async.wait_all;" : : : "memory");
 #endif
-        }
-
-        template <unsigned int rows, bool tangent, int i>
-        TESSELLA_HOST_DEVICE void
-        evaluate_field_and_rest(const double *slot,
-                                const double (&x)[dim],
-                                const double  *table,
-                                Input<double> &u,
-                                Input<double> &du) const
-        {
-          if constexpr (i < n_fields)
-            {
-              constexpr int m = Fields::components(i), c0 = Fields::first(i);
-              double        value[m], gradient[m][dim];
-              evaluate_field<dim, m, rows>(L,
-                                           T.fields[i],
-                                           degree(slot, i),
-                                           n_basis(slot, i),
-                                           slot,
-                                           table,
-                                           x,
-                                           value,
-                                           gradient);
-              copy<m, rows>(value, gradient, c0, u);
-              if constexpr (tangent)
-                {
-                  for (int c = 0; c < m; ++c)
-                    {
-                      value[c] = 0.;
-                      for (int d = 0; d < dim; ++d)
-                        gradient[c][d] = 0.;
-                    }
-                  if (T.field == i)
-                    evaluate_field<dim, m, rows>(L,
-                                                 T.fields[n_fields],
-                                                 degree(slot, i),
-                                                 n_basis(slot, i),
-                                                 slot,
-                                                 table,
-                                                 x,
-                                                 value,
-                                                 gradient);
-                  copy<m, rows>(value, gradient, c0, du);
-                }
-              evaluate_field_and_rest<rows, tangent, i + 1>(
-                slot, x, table, u, du);
-            }
-        }
-
-        template <int m, unsigned int rows>
-        TESSELLA_HOST_DEVICE static void
-        copy(const double (&value)[m],
-             const double (&gradient)[m][dim],
-             const int      c0,
-             Input<double> &u)
-        {
-          for (int c = 0; c < m; ++c)
-            {
-              if ((rows & PointwiseRows::values) != 0)
-                u.value[c0 + c] = value[c];
-              if ((rows & PointwiseRows::gradients) != 0)
-                for (int d = 0; d < dim; ++d)
-                  u.gradient[c0 + c][d] = gradient[c][d];
-            }
-        }
-
-        /// Calls function(entry, row) for the rows that are used: first values
-        /// of all components, then gradients; rows are numbered from zero.
-        template <unsigned int rows, typename Terms, typename Function>
-        TESSELLA_HOST_DEVICE static void
-        for_rows(Terms &terms, const int n, const Function &function)
-        {
-          constexpr int n_rows = n_used_rows(dim, rows);
-          TESSELLA_UNROLL_ON_DEVICE
-          for (int c = 0; c < n; ++c)
-            {
-              if ((rows & PointwiseRows::values) != 0)
-                function(terms.value[c], c * n_rows);
-              if ((rows & PointwiseRows::gradients) != 0)
-                TESSELLA_UNROLL_ON_DEVICE
-              for (int d = 0; d < dim; ++d)
-                function(terms.gradient[c][d], c * n_rows + n_rows - dim + d);
-            }
         }
 
         // Piece of each point of the batch, with a flag.

@@ -285,10 +285,11 @@ namespace Tessella
           this->position(point, side, x);
           Input<double> u, du;
           this->template evaluate_fields<input, false>(slot, x, table, u, du);
-          Base::template for_rows<input>(
-            u, Base::n_inputs, [&](const double entry, const int row) {
-              values[row] = entry;
-            });
+          for_rows<dim, input>(u,
+                               Base::n_inputs,
+                               [&](const double entry, const int row) {
+                                 values[row] = entry;
+                               });
           fill_table<dim>(
             L, slot, x, Base::degree(slot, T.test), gradients, table);
           const unsigned int n = Base::n_basis(slot, T.test);
@@ -317,13 +318,12 @@ namespace Tessella
             direction < 0
                   ? -1
                   : static_cast<int>(T.first_component) * n_rows + direction;
-          Base::template for_rows<rows>(u,
-                                        Base::n_inputs,
-                                        [&](Dual<1> &entry, const int row) {
-                                          entry.value = values[row];
-                                          entry.derivative[0] =
-                                            row == row0 ? 1. : 0.;
-                                        });
+          for_rows<dim, rows>(u,
+                              Base::n_inputs,
+                              [&](Dual<1> &entry, const int row) {
+                                entry.value         = values[row];
+                                entry.derivative[0] = row == row0 ? 1. : 0.;
+                              });
         }
 
         TESSELLA_HOST_DEVICE static void
@@ -351,7 +351,7 @@ namespace Tessella
           f.volume(point.data, u, r);
           double *const to =
             volume_derivatives(q) + direction * (m * volume_out);
-          Base::template for_rows<Traits::volume_output>(
+          for_rows<dim, Traits::volume_output>(
             r, m, [&](const Dual<1> &entry, const int row) {
               to[row] = point.weight * entry.derivative[0];
             });
@@ -398,7 +398,7 @@ namespace Tessella
             }
           double *const to =
             facet_derivatives(q, h) + direction * (m * facet_out);
-          Base::template for_rows<Traits::facet_output>(
+          for_rows<dim, Traits::facet_output>(
             own, m, [&](const Dual<1> &entry, const int row) {
               to[row] = point.weight * entry.derivative[0];
             });

@@ -3,6 +3,7 @@
 #define tessella_forms_pointwise_kernels_h
 
 #include <tessella/forms/device_pointwise_kernels.h>
+#include <tessella/forms/pointwise_facet_results.h>
 #include <tessella/forms/pointwise_jacobian.h>
 #include <tessella/forms/pointwise_residual.h>
 
@@ -15,12 +16,34 @@ namespace Tessella
   {
     namespace Device
     {
+      /// Results on facets for the residual or for the tangent in a direction,
+      /// one point for each thread.
+      template <int dim, typename F, bool tangent>
+      __global__ void
+      __launch_bounds__(pointwise_threads(PointwiseKernel::facet_residual),
+                        tangent ? 3 : 4)
+        pointwise_facets(const PointwiseTask<dim> task, const F f)
+      {
+        extern __shared__ double2 memory[];
+        const std::uint64_t       point =
+          std::uint64_t(blockIdx.x) * blockDim.x + threadIdx.x;
+        if (point < task.mesh.n_facet_points)
+          PointwiseFacetResults<dim, F, tangent>(
+            task,
+            f,
+            reinterpret_cast<double *>(memory) +
+              threadIdx.x * task.layout.table_stride)
+            .evaluate(point);
+      }
+
+
+
       /// Residual, or tangent in a direction, of one group of polytopes per
       /// thread block.
       template <int dim, typename F, bool tangent>
       __global__ void
       __launch_bounds__(pointwise_threads(PointwiseKernel::residual),
-                        tangent ? 3 : 4)
+                        tangent ? 4 : 5)
         pointwise_residual(const PointwiseTask<dim> task, const F f)
       {
         extern __shared__ double2          memory[];
@@ -106,26 +129,43 @@ namespace Tessella
     std::string
     launch(const internal::Device::PointwiseKernel     kernel,
            const internal::Device::PointwiseTask<dim> &given,
-           const unsigned int                          n_groups,
+           const unsigned int                          n_blocks,
            void                                       *stream) const override
     {
       using namespace internal::Device;
-      if (kernel == PointwiseKernel::residual)
-        return start(
-          pointwise_residual<dim, F, false>, kernel, given, n_groups, stream);
-      if (kernel == PointwiseKernel::tangent)
-        return start(
-          pointwise_residual<dim, F, true>, kernel, given, n_groups, stream);
-      return start(pointwise_jacobian<dim, F>, kernel, given, n_groups, stream);
+      switch (kernel)
+        {
+          case PointwiseKernel::facet_residual:
+            return start(pointwise_facets<dim, F, false>,
+                         given,
+                         n_blocks,
+                         stream);
+          case PointwiseKernel::facet_tangent:
+            return start(pointwise_facets<dim, F, true>,
+                         given,
+                         n_blocks,
+                         stream);
+          case PointwiseKernel::residual:
+            return start(pointwise_residual<dim, F, false>,
+                         given,
+                         n_blocks,
+                         stream);
+          case PointwiseKernel::tangent:
+            return start(pointwise_residual<dim, F, true>,
+                         given,
+                         n_blocks,
+                         stream);
+          default:
+            return start(pointwise_jacobian<dim, F>, given, n_blocks, stream);
+        }
     }
 
   private:
     template <typename Kernel>
     std::string
     start(const Kernel                               &function,
-          const internal::Device::PointwiseKernel     kernel,
           const internal::Device::PointwiseTask<dim> &given,
-          const unsigned int                          n_groups,
+          const unsigned int                          n_blocks,
           void                                       *stream) const
     {
       internal::Device::PointwiseTask<dim> task = given;
@@ -137,7 +177,7 @@ namespace Tessella
                              bytes);
       if (error == cudaSuccess)
         {
-          function<<<n_groups,
+          function<<<n_blocks,
                      task.layout.n_threads,
                      bytes,
                      static_cast<cudaStream_t>(stream)>>>(task, f);

@@ -3,8 +3,10 @@
 #define tessella_forms_pointwise_residual_h
 
 #include <tessella/forms/pointwise_block.h>
+#include <tessella/forms/pointwise_results.h>
 
-// Residual and tangent of a pointwise operator on a device.
+// Residual and tangent of a pointwise operator on a device: sums over the
+// points of a polytope. Results on facets are computed before.
 
 namespace Tessella
 {
@@ -15,13 +17,14 @@ namespace Tessella
       /**
        * One thread block of the residual or of the tangent.
        *
-       * Lanes are first assigned to points, where they evaluate the fields and
-       * call the functor, then to basis functions of the test space, for which
-       * they sum over the points of their polytope. A lane sums for all
-       * components. If a polytope has many points for each function, several
-       * lanes share them; the numbers of the points in their polytope determine
-       * which lane takes which points, so that sums do not depend on batches
-       * and groups.
+       * Lanes are first assigned to points. Inside the polytope they evaluate
+       * the fields and call the functor; on facets they take the results of
+       * PointwiseFacetResults. Then they are assigned to basis functions of the
+       * test space, for which they sum over the points of their polytope. A
+       * lane sums for all components. If a polytope has many points for each
+       * function, several lanes share them; the numbers of the points in their
+       * polytope determine which lane takes which points, so that sums do not
+       * depend on batches and groups.
        */
       template <int dim, typename F, bool tangent>
       class PointwiseResidual : public PointwiseBlock<dim, F>
@@ -52,7 +55,11 @@ namespace Tessella
         {
           const unsigned int n = batch.n_volume_points + batch.n_facet_points;
           for (unsigned int q = thread; q < n; q += n_threads)
-            evaluate_point(batch, q);
+            if (q < batch.n_volume_points)
+              evaluate_volume(batch, q);
+            else
+              read_facet(batch, q);
+          Base::finish_copies();
         }
 
         /// Multiplies by the test functions.
@@ -93,83 +100,63 @@ namespace Tessella
         using Base::thread;
         static constexpr int m = Base::n_outputs;
 
+        using Results = PointwiseResults<dim, F, tangent>;
+
         TESSELLA_HOST_DEVICE void
-        evaluate_point(const PointwiseBatch &batch, const unsigned int q)
+        evaluate_volume(const PointwiseBatch &batch, const unsigned int q)
         {
-          BatchPoint<dim> point;
-          this->set_point(batch, q, point);
-          double *const table = memory + L.table + q * L.table_stride;
-          double        x[dim];
-          if (point.kind == PointKind::volume)
+          if constexpr (Traits::has_volume)
             {
-              if constexpr (Traits::has_volume)
-                {
-                  Input<double> u, du;
-                  const double *slot = this->slot(point.slot[0]);
-                  this->position(point, 0, x);
-                  this->template evaluate_fields<Traits::volume_input, tangent>(
-                    slot, x, table, u, du);
-                  fill_test_table<Traits::volume_output>(slot, x, table);
-                  call<Traits::volume_input>(
-                    u, du, u, du, [&](const auto &v, const auto &, auto &r) {
-                      f.volume(point.data, v, r[0]);
-                      write<Traits::volume_output>(point, q, r[0]);
+              BatchPoint<dim> point;
+              this->set_point(batch, q, point);
+              double *const table = memory + L.table + q * L.table_stride;
+              double        x[dim];
+              Input<double> u, du;
+              const double *slot = this->slot(point.slot[0]);
+              this->position(point, 0, x);
+              this->template evaluate_fields<Traits::volume_input, tangent>(
+                slot, x, table, u, du);
+              fill_test_table<Traits::volume_output>(slot, x, table);
+              double *const to = memory + L.result + q * L.result_stride;
+              Results::template call<Traits::volume_input>(
+                u, du, u, du, [&](const auto &v, const auto &, auto &r) {
+                  f.volume(point.data, v, r[0]);
+                  Results::template write<Traits::volume_output>(
+                    r[0],
+                    point.weight,
+                    false,
+                    point.number,
+                    T.error,
+                    [&](const int row, const double value) {
+                      to[row] = value;
                     });
-                }
-              return;
-            }
-          Input<double> u0, du0, u1, du1;
-          double       *slot = this->slot(point.slot[0]);
-          this->position(point, 0, x);
-          this->template evaluate_fields<Traits::facet_input, tangent>(
-            slot, x, table, u0, du0);
-          if (point.kind == PointKind::boundary_facet)
-            {
-              if constexpr (Traits::has_boundary_facet)
-                {
-                  fill_test_table<Traits::facet_output>(slot, x, table);
-                  call<Traits::facet_input>(
-                    u0,
-                    du0,
-                    u0,
-                    du0,
-                    [&](const auto &v, const auto &, auto &r) {
-                      f.boundary_facet(point.data, v, r[0]);
-                      write<Traits::facet_output>(point, q, r[0]);
-                    });
-                }
-              return;
-            }
-          if constexpr (Traits::has_interior_facet)
-            {
-              slot = this->slot(point.slot[1]);
-              this->position(point, 1, x);
-              this->template evaluate_fields<Traits::facet_input, tangent>(
-                slot, x, table, u1, du1);
-              if (point.side == 0)
-                {
-                  slot = this->slot(point.slot[0]);
-                  this->position(point, 0, x);
-                }
-              fill_test_table<Traits::facet_output>(slot, x, table);
-              call<Traits::facet_input>(
-                u0, du0, u1, du1, [&](const auto &v0, const auto &v1, auto &r) {
-                  f.interior_facet(point.data, v0, v1, r[0], r[1]);
-                  using Number =
-                    std::remove_reference_t<decltype(r[0].value[0])>;
-                  Output<Number> own;
-                  for (int c = 0; c < m; ++c)
-                    {
-                      own.value[c] =
-                        point.side == 0 ? r[0].value[c] : r[1].value[c];
-                      for (int d = 0; d < dim; ++d)
-                        own.gradient[c][d] = point.side == 0
-                                               ? r[0].gradient[c][d]
-                                               : r[1].gradient[c][d];
-                    }
-                  write<Traits::facet_output>(point, q, own);
                 });
             }
+        }
+
+        // Starts the copy of the results of a point on a facet, and fills the
+        // table of the test functions.
+        TESSELLA_HOST_DEVICE void
+        read_facet(const PointwiseBatch &batch, const unsigned int q)
+        {
+          const PointwisePiece &piece =
+            T.plan.pieces[batch.first_piece + this->piece_of_point(q)];
+          const std::uint64_t number = piece.point + (q - piece.begin);
+          constexpr int n_rows = m * n_used_rows(dim, Traits::facet_output);
+          const double *from   = T.facet_results +
+                               piece.side * n_rows * T.mesh.n_facet_points +
+                               number;
+          double *const to = memory + L.result + q * L.result_stride;
+          for (int row = 0; row < n_rows; ++row)
+            Base::copy(to + row, from + row * T.mesh.n_facet_points);
+          double x[dim];
+          for (int d = 0; d < dim; ++d)
+            x[d] = T.mesh.facet_points[(dim + 1) * number + d];
+          if (piece.side == 1 && piece.shift != 0)
+            for (int d = 0; d < dim; ++d)
+              x[d] += T.mesh.shift[piece.shift * dim + d];
+          fill_test_table<Traits::facet_output>(
+            this->slot(piece.own), x, memory + L.table + q * L.table_stride);
         }
 
         template <unsigned int rows>
@@ -184,126 +171,6 @@ namespace Tessella
                           Base::degree(slot, T.test),
                           (rows & PointwiseRows::gradients) != 0,
                           table);
-        }
-
-        // Calls work(u0, u1, results) with zero results, with dual numbers for
-        // the tangent.
-        template <unsigned int rows, typename Work>
-        TESSELLA_HOST_DEVICE static void
-        call(const Input<double> &u0,
-             const Input<double> &du0,
-             const Input<double> &u1,
-             const Input<double> &du1,
-             const Work          &work)
-        {
-          if constexpr (tangent)
-            {
-              Input<Dual<1>>  v0, v1;
-              Output<Dual<1>> r[2];
-              set_dual<rows>(u0, du0, v0);
-              set_dual<rows>(u1, du1, v1);
-              set_zero(r);
-              work(v0, v1, r);
-            }
-          else
-            {
-              Output<double> r[2];
-              set_zero(r);
-              work(u0, u1, r);
-            }
-        }
-
-        template <unsigned int rows>
-        TESSELLA_HOST_DEVICE static void
-        set_dual(const Input<double> &u,
-                 const Input<double> &du,
-                 Input<Dual<1>>      &v)
-        {
-          for (int c = 0; c < Base::n_inputs; ++c)
-            {
-              if ((rows & PointwiseRows::values) != 0)
-                {
-                  v.value[c].value         = u.value[c];
-                  v.value[c].derivative[0] = du.value[c];
-                }
-              if ((rows & PointwiseRows::gradients) != 0)
-                for (int d = 0; d < dim; ++d)
-                  {
-                    v.gradient[c][d].value         = u.gradient[c][d];
-                    v.gradient[c][d].derivative[0] = du.gradient[c][d];
-                  }
-            }
-        }
-
-        template <typename Number>
-        TESSELLA_HOST_DEVICE static void
-        set_zero(Output<Number> (&r)[2])
-        {
-          for (int s = 0; s < 2; ++s)
-            for (int c = 0; c < m; ++c)
-              {
-                r[s].value[c] = 0.;
-                for (int d = 0; d < dim; ++d)
-                  r[s].gradient[c][d] = 0.;
-              }
-        }
-
-        TESSELLA_HOST_DEVICE static double
-        number(const double value)
-        {
-          return value;
-        }
-        TESSELLA_HOST_DEVICE static double
-        number(const Dual<1> &value)
-        {
-          return value.derivative[0];
-        }
-
-        // Stores results times the weight of the point.
-        template <unsigned int rows, typename Terms>
-        TESSELLA_HOST_DEVICE void
-        write(const BatchPoint<dim> &point,
-              const unsigned int     q,
-              const Terms           &r) const
-        {
-          double *const to    = memory + L.result + q * L.result_stride;
-          double        check = 0.; // not a number if a result is not finite
-          Base::template for_rows<rows>(r,
-                                        m,
-                                        [&](const auto &entry, const int row) {
-                                          const double value = number(entry);
-                                          check   = fma(value, 0., check);
-                                          to[row] = point.weight * value;
-                                        });
-          if (!(check == 0.))
-            report<rows>(point, r);
-        }
-
-        template <unsigned int rows, typename Terms>
-        TESSELLA_HOST_DEVICE void
-        report(const BatchPoint<dim> &point, const Terms &r) const
-        {
-          unsigned int  component = 0;
-          constexpr int n_rows    = n_used_rows(dim, rows);
-          bool          found     = false;
-          Base::template for_rows<rows>(
-            r, m, [&](const auto &entry, const int row) {
-              const double zero = number(entry) * 0.;
-              if (!found && !(zero == 0.))
-                {
-                  found     = true;
-                  component = static_cast<unsigned int>(row / n_rows);
-                }
-            });
-          const unsigned long long code =
-            pointwise_error_code(point.kind != PointKind::volume,
-                                 point.number,
-                                 component);
-#ifdef __CUDA_ARCH__
-          atomicMin(T.error, code);
-#else
-          *T.error = code < *T.error ? code : *T.error;
-#endif
         }
 
         template <unsigned int rows>
