@@ -387,7 +387,7 @@ namespace
     AgglomerationHandler<3> handler(triangulation);
     handler.agglomerate(make_strategy<3>("none"));
     distribute(
-      handler, 10, false, 5, Tessella::PolynomialSpaceType::tensor_product);
+      handler, 11, false, 5, Tessella::PolynomialSpaceType::tensor_product);
     dealii::Vector<double> u, r, s;
     set_field(handler, euler_state<3>(), 0.1, u);
     const auto integrand = Functors::make_integrand<3>(euler<3>());
