@@ -27,6 +27,7 @@ namespace Tessella
     {
       using Sweeps        = internal::HostSweeps<Number, Storage>;
       using Factorisation = internal::HostFactorisation<Number>;
+      static constexpr SweepOrdering ordering = SweepOrdering::hyperplanes;
       // Rows of blocks are read one after the other.
       static constexpr bool in_place = std::is_same<Number, Storage>::value;
     };
@@ -35,6 +36,7 @@ namespace Tessella
     {
       using Sweeps        = internal::Device::Sweeps<Number, Storage>;
       using Factorisation = internal::Device::Factorisation<Number>;
+      static constexpr SweepOrdering ordering = SweepOrdering::colors;
       // Rows of blocks in single precision are in general not aligned to the
       // units of 32 bytes in which memory is read.
       static constexpr bool in_place =
@@ -108,13 +110,17 @@ namespace Tessella
     const BlockSparsity &sparsity  = matrix->block_sparsity();
     const unsigned int   n         = sparsity.row_width.size();
     const auto          &partition = matrix->partition();
-    n_sweeps                       = parameters.n_sweeps;
+    const SweepOrdering  ordering =
+      parameters.ordering == SweepOrdering::automatic
+         ? SweepSpace<MatrixType, Storage>::ordering
+         : parameters.ordering;
+    n_sweeps = parameters.n_sweeps;
     Tessella::on_all_processes(matrix->communicator(), [&] {
       AssertThrow(n_sweeps > 0,
                   ExcMessage("The number of sweeps of LUSGS must be "
                              "positive."));
       AssertThrow(parameters.numbering.empty() ||
-                    parameters.ordering == SweepOrdering::hyperplanes,
+                    ordering == SweepOrdering::hyperplanes,
                   ExcMessage("A numbering needs SweepOrdering::hyperplanes."));
       std::vector<bool> found(n, false);
       AssertThrow(parameters.numbering.empty() ||
@@ -134,7 +140,7 @@ namespace Tessella
           found[i] = true;
         }
     });
-    if (parameters.ordering == SweepOrdering::colors)
+    if (ordering == SweepOrdering::colors)
       {
         step = internal::greedy_colors(*matrix, n_steps);
         step.resize(matrix->dof_offset().size() - 1, invalid_index);

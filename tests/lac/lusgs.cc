@@ -106,6 +106,7 @@ namespace
       {
         SweepData                 data;
         std::vector<unsigned int> order = colors(matrix);
+        data.ordering                   = SweepOrdering::colors;
         if (wave_fronts)
           {
             data.ordering = SweepOrdering::hyperplanes;
@@ -301,6 +302,7 @@ namespace
     data.n_sweeps = 2;
     check("n_sweeps must be 1", [&] { ilu.initialize(matrix, data); });
     data           = SweepData();
+    data.ordering  = SweepOrdering::colors;
     data.numbering = {0, 1, 2, 3, 4, 5, 6, 7, 8};
     check("A numbering needs", [&] { lusgs.initialize(matrix, data); });
     data.ordering     = SweepOrdering::hyperplanes;

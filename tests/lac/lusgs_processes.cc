@@ -42,6 +42,7 @@ namespace
     for (const unsigned int n_sweeps : {1, 2})
       {
         data.n_sweeps = n_sweeps;
+        data.ordering = SweepOrdering::colors;
         LUSGS<HostBlockMatrix<double>> lusgs;
         lusgs.initialize(matrix, data);
         lusgs.vmult(x, b);

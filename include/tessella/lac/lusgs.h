@@ -15,6 +15,11 @@ namespace Tessella
   /// Order in which LUSGS and BlockILU0 go through the block rows.
   enum class SweepOrdering
   {
+    /// Hyperplanes on the host, where solvers need fewer iterations with them
+    /// and steps cost nothing; colours on a device, where each step is a
+    /// kernel. Take colors where results must not depend on the number of
+    /// processes.
+    automatic,
     /// Colours, as in BlockGaussSeidel: few steps with many block rows each.
     /// The preconditioner is the same for every number of processes.
     colors,
@@ -29,7 +34,7 @@ namespace Tessella
   /// Parameters of LUSGS and BlockILU0.
   struct SweepData
   {
-    SweepOrdering ordering = SweepOrdering::colors;
+    SweepOrdering ordering = SweepOrdering::automatic;
     /// Number of each block row of this process in the numbering of
     /// SweepOrdering::hyperplanes, a permutation of 0 .. n-1, for example by
     /// the position of the polytopes along a flow. If empty, the numbering is
