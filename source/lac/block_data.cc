@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "block_ordering.h"
 #include "block_space.h"
 #include "reproducible_sum.h"
 
@@ -107,76 +108,12 @@ namespace Tessella
     void
     BlockData<MatrixType>::make_colors()
     {
-      const BlockSparsity &sparsity  = matrix->block_sparsity();
-      const unsigned int   n         = rows.n;
-      const auto          &partition = matrix->partition();
-      // Processes wait for their neighbours of lower rank: the colours are then
-      // those of a single process.
-      std::vector<unsigned int> color(matrix->dof_offset().size() - 1,
-                                      invalid_index),
-        last;
-      HaloMessages messages;
-      const auto   message = [](unsigned int                  *colors,
-                              const BlockPartition::Partner &partner,
-                              const bool                     exists) {
-        return HaloMessages::Place{colors + partner.begin,
-                                   exists ? (partner.end - partner.begin) *
-                                              sizeof(unsigned int)
-                                            : HaloMessages::none};
-      };
-      const auto no_message = [](const BlockPartition::Partner &) {
-        return HaloMessages::Place{nullptr, HaloMessages::none};
-      };
-      unsigned int n_colors = 0, this_process = 0;
+      const unsigned int n         = rows.n;
+      const auto        &partition = matrix->partition();
       if (partition != nullptr)
-        {
-          this_process = internal::this_process(partition->communicator());
-          halo         = std::make_unique<typename SpaceType::Halo>(partition);
-          messages.start(*partition,
-                         no_message,
-                         [&](const BlockPartition::Partner &partner) {
-                           return message(color.data() + n,
-                                          partner,
-                                          partner.rank < this_process);
-                         });
-          messages.finish();
-        }
-      for (unsigned int k = 0; k < n; ++k)
-        {
-          for (std::uint64_t b = sparsity.block_offset[k];
-               b < sparsity.block_offset[k + 1];
-               ++b)
-            {
-              const unsigned int c = color[sparsity.block_column[b]];
-              if (c == invalid_index)
-                continue;
-              if (c >= last.size())
-                last.resize(c + 1, invalid_index);
-              last[c] = k;
-            }
-          unsigned int c = 0;
-          while (c < last.size() && last[c] == k)
-            ++c;
-          if (c == last.size())
-            last.push_back(invalid_index);
-          color[k] = c;
-          n_colors = std::max(n_colors, c + 1);
-        }
-      if (partition != nullptr)
-        {
-          std::vector<unsigned int> sent;
-          for (const unsigned int k : partition->send_blocks())
-            sent.push_back(color[k]);
-          messages.start(
-            *partition,
-            [&](const BlockPartition::Partner &partner) {
-              return message(sent.data(), partner, partner.rank > this_process);
-            },
-            no_message);
-          messages.finish();
-          n_colors = Utilities::MPI::max(n_colors, partition->communicator());
-          color.resize(n);
-        }
+        halo = std::make_unique<typename SpaceType::Halo>(partition);
+      unsigned int                    n_colors = 0;
+      const std::vector<unsigned int> color = greedy_colors(*matrix, n_colors);
       color_offset.assign(n_colors + 1, 0);
       for (const unsigned int c : color)
         ++color_offset[c + 1];
