@@ -26,6 +26,7 @@
 #include <tessella/numerics/vector_tools.h>
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -207,8 +208,11 @@ namespace Tessella
               "; to go on, set Time/Restart from = " + checkpoint + ".");
             return;
           }
-        row.n_steps = solver.n_steps;
-        row.drift   = solver.drift;
+        row.n_steps           = solver.n_steps;
+        row.drift             = solver.drift;
+        const TimeInput &time = parameters.equation.time;
+        if (time.is_implicit())
+          row.drift_bound = 10. * time.newton_tolerance;
         row.step_seconds =
           Utilities::MPI::max(timer.wall_time(), MPI_COMM_WORLD) /
           std::max(solver.n_steps, 1U);
@@ -226,12 +230,22 @@ namespace Tessella
                                               parameters.mesh.n_levels()))
           write_fields(handler, solver.solution(), row);
         table.add(row);
-        parameters.output.print("  degree " + std::to_string(degree) + ": " +
-                                std::to_string(row.n_dofs) + " unknowns, " +
-                                std::to_string(row.n_steps) + " steps" +
-                                (problem.exact != nullptr
-                                   ? ", L2 error " + scientific_text(row.L2, 2)
-                                   : ""));
+        parameters.output.print(
+          "  degree " + std::to_string(degree) + ": " +
+          std::to_string(row.n_dofs) + " unknowns, " +
+          std::to_string(row.n_steps) + " steps" + iterations(solver) +
+          (problem.exact != nullptr ? ", L2 error " + scientific_text(row.L2, 2)
+                                    : ""));
+      }
+
+      /// Means of the iterations of implicit methods, for the list of runs.
+      static std::string
+      iterations(const ConservationSolver<dim> &solver)
+      {
+        const std::uint64_t n = solver.n_newton_steps();
+        return n == 0 ? std::string()
+                      : ", " + std::to_string(n) + " of Newton's method, " +
+                          std::to_string(solver.n_iterations()) + " of GMRES";
       }
 
       double
