@@ -74,7 +74,9 @@ namespace Tessella
           present_tau = tau;
         }
       SolverControl control(input.gmres_steps,
-                            input.linear_tolerance * g.l2_norm());
+                            input.linear_tolerance * g.l2_norm(),
+                            false,
+                            false);
       // Right preconditioning makes the solver test the true residual.
       typename SolverGMRES<HostVector<double>>::AdditionalData data;
       data.max_n_tmp_vectors     = input.gmres_vectors + 2;

@@ -258,8 +258,8 @@ namespace Tessella
     void
     ConservationSolver<dim>::advance(const double allowed)
     {
-      const double largest = std::min(allowed, input.time.final_time - time);
-      const bool implicit = input.time.is_implicit();
+      const double largest  = std::min(allowed, input.time.final_time - time);
+      const bool   implicit = input.time.is_implicit();
       for (unsigned int attempt = 0;; ++attempt)
         {
           // Steps are equal as far as the wave speeds are.

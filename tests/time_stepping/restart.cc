@@ -103,7 +103,7 @@ struct Problem
     preconditioner.initialize(matrix, data);
     Field rhs(known);
     rhs *= 1. / tau;
-    SolverControl      control(100, 1e-11 * rhs.l2_norm());
+    SolverControl      control(100, 1e-11 * rhs.l2_norm(), false, false);
     SolverGMRES<Field> gmres(control);
     gmres.solve(matrix, u, rhs, preconditioner);
   }
