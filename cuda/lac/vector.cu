@@ -445,6 +445,177 @@ namespace Tessella
           Array<DigitSums, true> sum;
         };
 
+        // ---- several products with one vector
+
+        /// Number of vectors of one kernel, and of those that a thread block
+        /// takes at once.
+        constexpr unsigned int max_vectors = 32, n_together = 4;
+
+        template <typename Number>
+        struct VectorList
+        {
+          const Number *x[max_vectors];
+          double        factor[max_vectors];
+          unsigned int  n;
+        };
+
+        /// Sums of digits of one thread, as in sum_kernel().
+        struct ThreadSum
+        {
+          double digits[n_sum_digits] = {};
+          double special              = 0.;
+          int    level                = lowest_level;
+
+          __device__ void
+          add(double value)
+          {
+            const int exponent = (__double2hiint(value) & 0x7fffffff) >> 20;
+            if (exponent >= first_exponent_above(level))
+              {
+                if (level_of_exponent(exponent) > highest_level)
+                  {
+                    special +=
+                      copysign(isnan(value)
+                                 ? value
+                                 : __longlong_as_double(0x7ff0000000000000ll),
+                               value);
+                    return;
+                  }
+                for (; level < level_of_exponent(exponent); ++level)
+                  {
+#pragma unroll
+                    for (int k = n_sum_digits - 1; k > 0; --k)
+                      digits[k] = digits[k - 1];
+                    digits[0] = 0.;
+                  }
+              }
+#pragma unroll
+            for (int k = 0; k < n_sum_digits; ++k)
+              {
+                const double rounding =
+                  __longlong_as_double(rounding_bits(level - k));
+                const double digit = (value + rounding) - rounding;
+                digits[k] += digit;
+                value -= digit;
+              }
+          }
+        };
+
+        /// Thread blocks whose index has the same remainder modulo the number
+        /// of groups of n_together vectors take one group; those of all groups
+        /// read the same entries of y at about the same time. @p partial has
+        /// the sums of max_sum_blocks thread blocks for each vector.
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads, 2)
+          dots_kernel(const std::size_t        begin,
+                      const std::size_t        end,
+                      const VectorList<Number> list,
+                      const Number *__restrict__ y,
+                      DigitSums    *partial,
+                      unsigned int *tickets,
+                      DigitSums    *result)
+        {
+          const unsigned int n_groups = (list.n + n_together - 1) / n_together;
+          const unsigned int group    = blockIdx.x % n_groups,
+                             piece    = blockIdx.x / n_groups,
+                             n_pieces = gridDim.x / n_groups;
+          const Number *x[n_together];
+#pragma unroll
+          for (unsigned int m = 0; m < n_together; ++m)
+            x[m] = list.x[min(group * n_together + m, list.n - 1)];
+          ThreadSum         sums[n_together];
+          const std::size_t stride = std::size_t(n_pieces) * n_threads;
+#pragma unroll 2
+          for (std::size_t i =
+                 begin + std::size_t(piece) * n_threads + threadIdx.x;
+               i < end;
+               i += stride)
+            {
+              const double factor = y[i];
+              double       entries[n_together];
+#pragma unroll
+              for (unsigned int m = 0; m < n_together; ++m)
+                entries[m] = x[m][i];
+#pragma unroll
+              for (unsigned int m = 0; m < n_together; ++m)
+                sums[m].add(__dmul_rn(entries[m], factor));
+            }
+          __shared__ bool last;
+#pragma unroll
+          for (unsigned int m = 0; m < n_together; ++m)
+            {
+              DigitSums sum;
+              sum.set(sums[m].digits, sums[m].level);
+              sum.special = sums[m].special;
+              sum         = sum_of_block(sum);
+              if (threadIdx.x == 0)
+                partial[std::size_t(group * n_together + m) * max_sum_blocks +
+                        piece] = sum;
+            }
+          if (threadIdx.x == 0)
+            {
+              __threadfence();
+              // The ticket wraps to zero for the next reduction.
+              last = atomicInc(tickets + group, n_pieces - 1) == n_pieces - 1;
+            }
+          __syncthreads();
+          if (!last)
+            return;
+          __threadfence();
+          for (unsigned int m = 0; m < n_together; ++m)
+            {
+              const std::size_t v = group * n_together + m;
+              DigitSums         sum;
+              for (unsigned int b = threadIdx.x; b < n_pieces; b += n_threads)
+                sum.add(partial[v * max_sum_blocks + b]);
+              sum = sum_of_block(sum);
+              if (threadIdx.x == 0)
+                result[v] = sum;
+            }
+        }
+
+        /// y += sum of factor_m x_m.
+        template <typename Number>
+        struct AddAll
+        {
+          VectorList<Number> list;
+          Number            *y;
+          __device__ void
+          operator()(const std::size_t i) const
+          {
+            double sum = y[i];
+#pragma unroll 4
+            for (unsigned int m = 0; m < list.n; ++m)
+              sum = fma(list.factor[m], double(list.x[m][i]), sum);
+            y[i] = static_cast<Number>(sum);
+          }
+        };
+
+        /// Intermediate and final results of dots_kernel().
+        struct DotsWorkspace
+        {
+          DotsWorkspace()
+          {
+            partial.resize(max_vectors * max_sum_blocks);
+            tickets = Array<unsigned int>(
+              std::vector<unsigned int>(max_vectors / n_together, 0));
+            result.resize(max_vectors);
+          }
+          Array<DigitSums>       partial;
+          Array<unsigned int>    tickets;
+          Array<DigitSums, true> result;
+        };
+
+        DotsWorkspace &
+        dots_workspace()
+        {
+          static thread_local std::unique_ptr<DotsWorkspace> result;
+          if (result == nullptr)
+            result = std::make_unique<DotsWorkspace>();
+          return *result;
+        }
+
         Workspace &
         workspace()
         {
@@ -672,6 +843,71 @@ namespace Tessella
                                              const Number     *x)
       {
         return reproducible_sum(n, Sum<Number, true>{x});
+      }
+
+
+
+      template <typename Number>
+      void
+      VectorOperations<Number>::dots(const unsigned int   n_vectors,
+                                     const std::size_t    n,
+                                     const Number *const *x,
+                                     const Number        *y,
+                                     ReproducibleSum     *sums)
+      {
+        constexpr std::size_t max_n = std::size_t(1) << 30;
+        DotsWorkspace        &space = dots_workspace();
+        for (unsigned int first = 0; first < n_vectors; first += max_vectors)
+          {
+            VectorList<Number> list;
+            list.n = std::min(n_vectors - first, max_vectors);
+            std::copy_n(x + first, list.n, list.x);
+            std::fill_n(sums + first, list.n, ReproducibleSum());
+            const unsigned int n_groups =
+              (list.n + n_together - 1) / n_together;
+            for (std::size_t begin = 0; begin < n; begin += max_n)
+              {
+                const std::size_t end = std::min(n, begin + max_n);
+                // About as many thread blocks as the device holds at once.
+                const unsigned int n_pieces =
+                  std::min<std::size_t>(std::max(1u, max_sum_blocks / n_groups),
+                                        (end - begin + 2 * n_threads - 1) /
+                                          (2 * n_threads));
+                dots_kernel<<<n_groups * n_pieces, n_threads>>>(
+                  begin,
+                  end,
+                  list,
+                  y,
+                  space.partial.data(),
+                  space.tickets.data(),
+                  space.result.data());
+                check(cudaGetLastError(), "a reduction");
+                check(cudaStreamSynchronize(nullptr), "a reduction");
+                for (unsigned int m = 0; m < list.n; ++m)
+                  sums[first + m].add(space.result.data()[m]);
+              }
+          }
+      }
+
+
+
+      template <typename Number>
+      void
+      VectorOperations<Number>::add_all(const unsigned int   n_vectors,
+                                        const std::size_t    n,
+                                        const double        *a,
+                                        const Number *const *x,
+                                        Number              *y)
+      {
+        for (unsigned int first = 0; first < n_vectors; first += max_vectors)
+          {
+            AddAll<Number> add;
+            add.list.n = std::min(n_vectors - first, max_vectors);
+            std::copy_n(x + first, add.list.n, add.list.x);
+            std::copy_n(a + first, add.list.n, add.list.factor);
+            add.y = y;
+            for_each(n, add);
+          }
       }
 
 

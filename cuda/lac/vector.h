@@ -125,6 +125,24 @@ namespace Tessella
                     const Number     *w,
                     Number           *y);
 
+        /// Sums of x_i y_i for each of @p n_vectors vectors x. The array of
+        /// their addresses and the results are in host memory.
+        static void
+        dots(const unsigned int   n_vectors,
+             const std::size_t    n,
+             const Number *const *x,
+             const Number        *y,
+             ReproducibleSum     *sums);
+
+        /// y += sum of a_m x_m for @p n_vectors vectors x, in their order. The
+        /// arrays of addresses and factors are in host memory.
+        static void
+        add_all(const unsigned int   n_vectors,
+                const std::size_t    n,
+                const double        *a,
+                const Number *const *x,
+                Number              *y);
+
         /// Sum of x_i.
         static ReproducibleSum
         sum(const std::size_t n, const Number *x);

@@ -209,7 +209,9 @@ namespace Tessella
     for (const internal::SweepRow &row : plan.rows)
       n_squares += std::uint64_t(row.size) * row.size;
     Array<Number> e, inverses;
-    pack(e, n_squares, SweepSpace<MatrixType, Number>::Sweeps::pack);
+    pack(e, n_squares, [](const auto &...arguments) {
+      SweepSpace<MatrixType, Number>::Sweeps::pack(arguments...);
+    });
     inverses.resize(n_squares);
     internal::FactorPlan factors;
     factors.reinit(*matrix, step, plan, packed);
@@ -478,7 +480,9 @@ namespace Tessella
         i.off_diagonal = matrix.values();
       else
         {
-          i.pack(i.values, 0, Implementation::Sweeps::pack);
+          i.pack(i.values, 0, [](const auto &...arguments) {
+            Implementation::Sweeps::pack(arguments...);
+          });
           i.off_diagonal = i.values.data();
         }
       i.lists.assign(i.plan);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <mutex>
 #include <type_traits>
+#include <vector>
 
 #include "../base/collective.h"
 #include "host_blocks.h"
@@ -246,6 +247,48 @@ namespace Tessella
         double sums[n_sum_digits * pack_size] = {};
       };
 
+      // Adds the terms of each of several vectors x to its sum; y or a null
+      // pointer is the same for all of them.
+      template <typename Number>
+      void
+      sum_on_host(const unsigned int   n_vectors,
+                  const std::size_t    n,
+                  const Number *const *x,
+                  const Number        *y,
+                  const bool           absolute,
+                  ReproducibleSum     *sums)
+      {
+        constexpr std::size_t piece = 16 * chunk;
+        std::mutex            mutex;
+        for_block_ranges(
+          (n + piece - 1) / piece,
+          [&](const unsigned int first, const unsigned int last) {
+            std::vector<ReproducibleSum> sums_here(n_vectors);
+            double                       numbers[chunk];
+            for (std::size_t p = first; p < last; ++p)
+              for (unsigned int m = 0; m < n_vectors; ++m)
+                {
+                  Adder             adder;
+                  const std::size_t end = std::min(n, (p + 1) * piece);
+                  for (std::size_t i = p * piece; i < end; i += chunk)
+                    {
+                      const std::size_t size = std::min(chunk, end - i);
+                      const int         exponent =
+                        fill_numbers(size,
+                                     x[m] + i,
+                                     y == nullptr ? y : y + i,
+                                     absolute,
+                                     numbers);
+                      adder.add(size, numbers, exponent);
+                    }
+                  sums_here[m].add(adder.result());
+                }
+            const std::lock_guard<std::mutex> lock(mutex);
+            for (unsigned int m = 0; m < n_vectors; ++m)
+              sums[m].add(sums_here[m]);
+          });
+      }
+
       template <typename Number>
       ReproducibleSum
       sum_on_host(const std::size_t n,
@@ -253,30 +296,8 @@ namespace Tessella
                   const Number     *y,
                   const bool        absolute)
       {
-        constexpr std::size_t piece = 16 * chunk;
-        ReproducibleSum       sum;
-        std::mutex            mutex;
-        for_block_ranges(
-          (n + piece - 1) / piece,
-          [&](const unsigned int first, const unsigned int last) {
-            ReproducibleSum sum_here;
-            double          numbers[chunk];
-            for (std::size_t p = first; p < last; ++p)
-              {
-                Adder             adder;
-                const std::size_t end = std::min(n, (p + 1) * piece);
-                for (std::size_t i = p * piece; i < end; i += chunk)
-                  {
-                    const std::size_t size     = std::min(chunk, end - i);
-                    const int         exponent = fill_numbers(
-                      size, x + i, y == nullptr ? y : y + i, absolute, numbers);
-                    adder.add(size, numbers, exponent);
-                  }
-                sum_here.add(adder.result());
-              }
-            const std::lock_guard<std::mutex> lock(mutex);
-            sum.add(sum_here);
-          });
+        ReproducibleSum sum;
+        sum_on_host(1, n, &x, y, absolute, &sum);
         return sum;
       }
     } // namespace
@@ -288,6 +309,20 @@ namespace Tessella
     host_dot(const std::size_t n, const Number *x, const Number *y)
     {
       return sum_on_host(n, x, y, false);
+    }
+
+
+
+    template <typename Number>
+    void
+    host_dots(const unsigned int   n_vectors,
+              const std::size_t    n,
+              const Number *const *x,
+              const Number        *y,
+              ReproducibleSum     *sums)
+    {
+      std::fill(sums, sums + n_vectors, ReproducibleSum());
+      sum_on_host(n_vectors, n, x, y, false, sums);
     }
 
 
@@ -323,31 +358,45 @@ namespace Tessella
 
 
 
-    double
-    value_of_all(const MPI_Comm communicator, ReproducibleSum sum)
+    void
+    values_of_all(const MPI_Comm     communicator,
+                  const unsigned int n,
+                  ReproducibleSum   *sums,
+                  double            *values)
     {
       if (n_processes(communicator) > 1)
         {
           static_assert(std::is_trivially_copyable<ReproducibleSum>::value,
                         "MPI copies it.");
-          // A single element: MPI algorithms cannot split it.
+          // A sum is a single element: MPI algorithms cannot split it.
           MPI_Datatype type;
           MPI_Op       operation;
-          int          ierr = MPI_Type_contiguous(sizeof(sum), MPI_BYTE, &type);
+          int ierr = MPI_Type_contiguous(sizeof(*sums), MPI_BYTE, &type);
           AssertThrowMPI(ierr);
           ierr = MPI_Type_commit(&type);
           AssertThrowMPI(ierr);
           ierr = MPI_Op_create(add_sums, 1, &operation);
           AssertThrowMPI(ierr);
           ierr =
-            MPI_Allreduce(MPI_IN_PLACE, &sum, 1, type, operation, communicator);
+            MPI_Allreduce(MPI_IN_PLACE, sums, n, type, operation, communicator);
           AssertThrowMPI(ierr);
           ierr = MPI_Op_free(&operation);
           AssertThrowMPI(ierr);
           ierr = MPI_Type_free(&type);
           AssertThrowMPI(ierr);
         }
-      return sum.value();
+      for (unsigned int i = 0; i < n; ++i)
+        values[i] = sums[i].value();
+    }
+
+
+
+    double
+    value_of_all(const MPI_Comm communicator, ReproducibleSum sum)
+    {
+      double value;
+      values_of_all(communicator, 1, &sum, &value);
+      return value;
     }
 
 
@@ -357,7 +406,13 @@ namespace Tessella
                                     const Number *,                     \
                                     const Number *);                    \
   template ReproducibleSum host_sum(const std::size_t, const Number *); \
-  template ReproducibleSum host_absolute_sum(const std::size_t, const Number *);
+  template ReproducibleSum host_absolute_sum(const std::size_t,         \
+                                             const Number *);           \
+  template void            host_dots(const unsigned int,                \
+                                     const std::size_t,                 \
+                                     const Number *const *,             \
+                                     const Number *,                    \
+                                     ReproducibleSum *);
 
     INSTANTIATE(double)
     INSTANTIATE(float)

@@ -30,10 +30,27 @@ namespace Tessella
     ReproducibleSum
     host_absolute_sum(const std::size_t n, const Number *x);
 
+    /// Sums of the products of the entries of @p n_vectors vectors x with those
+    /// of y, with the bits of host_dot(). y is read once.
+    template <typename Number>
+    void
+    host_dots(const unsigned int   n_vectors,
+              const std::size_t    n,
+              const Number *const *x,
+              const Number        *y,
+              ReproducibleSum     *sums);
+
     /// Value of the sum over all processes, identical to the last bit for every
     /// number of processes. Collective; cost: one reduction of 88 bytes.
     double
     value_of_all(const MPI_Comm communicator, ReproducibleSum sum);
+
+    /// The same for @p n sums in one reduction; @p sums is overwritten.
+    void
+    values_of_all(const MPI_Comm     communicator,
+                  const unsigned int n,
+                  ReproducibleSum   *sums,
+                  double            *values);
   } // namespace internal
 } // namespace Tessella
 
