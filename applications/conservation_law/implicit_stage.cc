@@ -4,8 +4,8 @@
 #include <deal.II/base/exceptions.h>
 
 #include <deal.II/lac/solver_control.h>
-#include <deal.II/lac/solver_gmres.h>
 
+#include <tessella/lac/solver_fused_gmres.h>
 #include <tessella/time_stepping/newton_solver.h>
 
 #include <string>
@@ -77,11 +77,10 @@ namespace Tessella
                             input.linear_tolerance * g.l2_norm(),
                             false,
                             false);
-      // Right preconditioning makes the solver test the true residual.
-      typename SolverGMRES<HostVector<double>>::AdditionalData data;
-      data.max_n_tmp_vectors     = input.gmres_vectors + 2;
-      data.right_preconditioning = true;
-      SolverGMRES<HostVector<double>> gmres(control, data);
+      // The preconditioner is taken from the right, so that the solver tests
+      // the true residual.
+      using Solver = SolverFusedGMRES<HostVector<double>>;
+      Solver gmres(control, Solver::AdditionalData(input.gmres_vectors));
       try
         {
           if (input.matrix_free)
