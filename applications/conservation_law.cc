@@ -4,15 +4,18 @@
 //
 //   u_t + div f(u) = 0
 //
-// by the dG method on polytopes and explicit Runge-Kutta methods. The fluxes of
-// an equation, about a dozen lines in conservation_law/equations.h, are all
-// that differs between linear advection, Burgers' equation and shallow water:
+// by the dG method on polytopes and explicit or implicit time integrators. The
+// fluxes of an equation, about a dozen lines in conservation_law/equations.h,
+// are all that differs between linear advection, Burgers' equation and shallow
+// water:
 //   - PointwiseOperator makes the residual R(u) of the dG method from them.
 //   - The mass matrix M consists of one block per polytope, whose factors are
 //     computed once; u' = -M^{-1} R(u) is a system of ordinary differential
 //     equations.
-//   - deal.II's TimeStepping integrates it. The size of the steps follows from
-//     the wave speeds on the polytopes.
+//   - The classes of tessella/time_stepping integrate it: explicit Runge-Kutta
+//     methods, or SDIRK and BDF methods with Newton's method, whose Jacobian
+//     follows from the same fluxes, and GMRES with LU-SGS. The size of the
+//     steps follows from the wave speeds on the polytopes.
 //   - PolytopewiseOperator applies limiters, where solutions have shocks.
 
 #include <deal.II/base/exceptions.h>
@@ -23,6 +26,7 @@
 #include <tessella/numerics/vector_tools.h>
 
 #include <cmath>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -45,8 +49,8 @@ namespace Tessella
       "conservation_law",
       "u_t + div f(u) = 0 on polytopes: advection, Burgers, any flux",
       "Solves a hyperbolic conservation law by the dG method on polytopes with\n"
-      "local Lax-Friedrichs flux and strong stability preserving Runge-Kutta\n"
-      "methods, for a sequence of meshes and a list of polynomial degrees.\n"
+      "local Lax-Friedrichs flux and explicit or implicit time integrators, for\n"
+      "a sequence of meshes and a list of polynomial degrees.\n"
       "Section Equation of the parameter file chooses linear advection, Burgers'\n"
       "equation or shallow water, or gives the flux of another equation as text;\n"
       "section Limiter limits slopes and keeps values in bounds.\n\n"
@@ -56,6 +60,7 @@ namespace Tessella
       "writes to the folder Output/Directory\n"
       "  NAME.txt, .csv                    the tables\n"
       "  NAME-convergence.svg              errors against unknowns\n"
+      "  NAME-LEVEL-pDEGREE.checkpoint     to go on from (Time/Restart from)\n"
       "  NAME-LEVEL-pDEGREE-solution.vtu   the solution at the final time\n"
       "  NAME-LEVEL-polytopes.vtu          the polytopes as polygons, polyhedra\n"
       "  NAME-LEVEL-mesh.svg               the polytopic mesh (one process)\n"
@@ -89,6 +94,14 @@ namespace Tessella
         equation.parse_parameters(prm, mesh.dimension());
         discretisation.parse_parameters(prm, mesh.dimension());
         output.parse_parameters(file);
+        std::string &restart = equation.time.restart;
+        if (restart.empty())
+          return;
+        AssertThrow(mesh.n_levels() == 1 && discretisation.degrees.size() == 1,
+                    ExcMessage("Time/Restart from goes on with one run: set "
+                               "Mesh/Levels = 1 and one "
+                               "Discretisation/Degree."));
+        restart = find_file("checkpoint (Time/Restart from)", restart, file);
       }
     };
 
@@ -113,6 +126,9 @@ namespace Tessella
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
           run_level(level);
+        // All runs were stopped.
+        if (table.empty())
+          return;
         table.print(screen());
         const OutputInput &output = parameters.output;
         output.write_table(table, true);
@@ -178,10 +194,25 @@ namespace Tessella
           order >= 0
             ? order
             : std::max(1U, (problem.flux_degree - 1) * handler.max_degree()));
-        const Timer timer;
-        solver.run();
-        row.n_steps = solver.n_steps;
-        row.drift   = solver.drift;
+        const Timer       timer;
+        const std::string checkpoint =
+          parameters.output.file("-" + std::to_string(row.level) + "-p" +
+                                 std::to_string(degree) + ".checkpoint");
+        solver.run(checkpoint);
+        if (!solver.finished)
+          {
+            parameters.output.print(
+              "  degree " + std::to_string(degree) + ": stopped after " +
+              std::to_string(solver.n_steps) + " steps at time " +
+              short_text(solver.time) +
+              "; to go on, set Time/Restart from = " + checkpoint + ".");
+            return;
+          }
+        row.n_steps           = solver.n_steps;
+        row.drift             = solver.drift;
+        const TimeInput &time = parameters.equation.time;
+        if (time.is_implicit())
+          row.drift_bound = 10. * time.newton_tolerance;
         row.step_seconds =
           Utilities::MPI::max(timer.wall_time(), MPI_COMM_WORLD) /
           std::max(solver.n_steps, 1U);
@@ -190,21 +221,31 @@ namespace Tessella
 
         if (problem.exact != nullptr)
           {
-            problem.exact->set_time(parameters.equation.final_time);
+            problem.exact->set_time(parameters.equation.time.final_time);
             row.L2 = error(handler, solver, dealii::VectorTools::L2_norm);
             row.L1 = error(handler, solver, dealii::VectorTools::L1_norm);
             check_error(row.L2 + row.L1);
           }
         if (parameters.output.fields_of_level(row.level,
                                               parameters.mesh.n_levels()))
-          write_fields(handler, solver.solution, row);
+          write_fields(handler, solver.solution(), row);
         table.add(row);
-        parameters.output.print("  degree " + std::to_string(degree) + ": " +
-                                std::to_string(row.n_dofs) + " unknowns, " +
-                                std::to_string(row.n_steps) + " steps" +
-                                (problem.exact != nullptr
-                                   ? ", L2 error " + scientific_text(row.L2, 2)
-                                   : ""));
+        parameters.output.print(
+          "  degree " + std::to_string(degree) + ": " +
+          std::to_string(row.n_dofs) + " unknowns, " +
+          std::to_string(row.n_steps) + " steps" + iterations(solver) +
+          (problem.exact != nullptr ? ", L2 error " + scientific_text(row.L2, 2)
+                                    : ""));
+      }
+
+      /// Means of the iterations of implicit methods, for the list of runs.
+      static std::string
+      iterations(const ConservationSolver<dim> &solver)
+      {
+        const std::uint64_t n = solver.n_newton_steps();
+        return n == 0 ? std::string()
+                      : ", " + std::to_string(n) + " of Newton's method, " +
+                          std::to_string(solver.n_iterations()) + " of GMRES";
       }
 
       double
@@ -215,7 +256,7 @@ namespace Tessella
         Vector<float> difference;
         VectorTools::integrate_difference(
           handler,
-          solver.solution,
+          solver.solution(),
           *problem.exact,
           difference,
           norm,

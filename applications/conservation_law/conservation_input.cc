@@ -23,7 +23,8 @@ namespace Tessella
     ConservationInput::declare_parameters(ParameterHandler &prm)
     {
       declare_equation(prm);
-      declare_time_and_limiter(prm);
+      time.declare_parameters(prm);
+      declare_limiter(prm);
     }
 
 
@@ -139,26 +140,8 @@ namespace Tessella
 
 
     void
-    ConservationInput::declare_time_and_limiter(ParameterHandler &prm)
+    ConservationInput::declare_limiter(ParameterHandler &prm)
     {
-      prm.enter_subsection("Time");
-      prm.declare_entry("Final time",
-                        "1",
-                        Patterns::Anything(),
-                        "When the computation ends; it begins at 0.");
-      prm.add_parameter("CFL number",
-                        cfl_number,
-                        "Steps are this times the least value of 2 |K| / |dK| "
-                        "/ ((2 p + 1) s) over polytopes K of volume |K|, "
-                        "surface |dK|, degree p and largest wave speed s.",
-                        Patterns::Double());
-      prm.declare_entry("Runge-Kutta order",
-                        "automatic",
-                        Patterns::Selection("automatic|1|2|3"),
-                        "Order of the strong stability preserving method; "
-                        "automatic: p + 1, at most 3.");
-      prm.leave_subsection();
-
       prm.enter_subsection("Limiter");
       prm.declare_entry("Slopes",
                         "none",
@@ -190,7 +173,9 @@ namespace Tessella
     {
       parse_equation(prm, dim);
       parse_boundary_conditions(prm);
-      parse_time(prm);
+      time.parse_parameters(
+        prm,
+        parse_numbers("Time/Final time", time.final_time_text(prm), 1).front());
       parse_limiter(prm);
     }
 
@@ -365,23 +350,6 @@ namespace Tessella
                                                 false);
         }
       prm.leave_subsection();
-    }
-
-
-
-    void
-    ConservationInput::parse_time(ParameterHandler &prm)
-    {
-      prm.enter_subsection("Time");
-      final_time =
-        parse_numbers("Time/Final time", prm.get("Final time"), 1).front();
-      AssertThrow(final_time >= 0.,
-                  ExcMessage("Time/Final time must not be negative."));
-      const std::string order = prm.get("Runge-Kutta order");
-      runge_kutta_order       = order == "automatic" ? 0 : std::stoi(order);
-      prm.leave_subsection();
-      AssertThrow(cfl_number > 0. && std::isfinite(cfl_number),
-                  ExcMessage("Time/CFL number must be positive."));
     }
 
 

@@ -19,6 +19,7 @@
 #include "../common/expression.h"
 #include "boundary_data.h"
 #include "text_equation.h"
+#include "time_input.h"
 
 namespace Tessella
 {
@@ -73,8 +74,7 @@ namespace Tessella
       ConservationProblem<dim>
       create() const;
 
-      double       final_time = 1., cfl_number = 0.5;
-      unsigned int runge_kutta_order = 0; ///< 0: p + 1, at most 3
+      TimeInput    time;
       bool         limit_slopes = false, limit_bounds = false;
       SlopeLimiter slope_limiter;
       BoundLimiter bound_limiter;
@@ -83,7 +83,7 @@ namespace Tessella
       void
       declare_equation(dealii::ParameterHandler &prm);
       void
-      declare_time_and_limiter(dealii::ParameterHandler &prm);
+      declare_limiter(dealii::ParameterHandler &prm);
       void
       parse_equation(dealii::ParameterHandler &prm, const unsigned int dim);
       void
@@ -92,8 +92,6 @@ namespace Tessella
       parse_text(dealii::ParameterHandler &prm);
       void
       parse_boundary_conditions(dealii::ParameterHandler &prm);
-      void
-      parse_time(dealii::ParameterHandler &prm);
       void
       parse_limiter(dealii::ParameterHandler &prm);
 

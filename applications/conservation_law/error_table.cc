@@ -71,9 +71,9 @@ namespace Tessella
             }
           // Rounding errors depend on the machine.
           table.add("drift",
-                    with_times || row.drift > 1e-12
+                    with_times || row.drift > row.drift_bound
                       ? scientific_text(row.drift, 1)
-                      : "< 1e-12");
+                      : "< " + scientific_text(row.drift_bound, 0));
           if (with_times)
             table.add_scientific("seconds a step", row.step_seconds);
         }

@@ -23,7 +23,10 @@ namespace Tessella
       double L2 = 0., L1 = 0.;
       /// Change of the integrals that the flux through the boundary does not
       /// account for, over the largest integral of absolute values.
-      double drift        = 0.;
+      double drift = 0.;
+      /// What the drift is below if only rounding errors and the tolerance of
+      /// Newton's method contribute.
+      double drift_bound  = 1e-12;
       double step_seconds = 0.;
     };
 

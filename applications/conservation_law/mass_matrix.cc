@@ -18,8 +18,7 @@ namespace Tessella
     using namespace dealii;
 
     template <int dim>
-    InverseMassMatrix<dim>::InverseMassMatrix(
-      const AgglomerationHandler<dim> &handler)
+    MassMatrix<dim>::MassMatrix(const AgglomerationHandler<dim> &handler)
       : handler(handler)
     {
       const unsigned int               n_polytopes = handler.n_polytopes();
@@ -63,7 +62,7 @@ namespace Tessella
 
     template <int dim>
     void
-    InverseMassMatrix<dim>::factor(const unsigned int k)
+    MassMatrix<dim>::factor(const unsigned int k)
     {
       const unsigned int n     = handler.polytopic_dofs().n_basis[k];
       double *const      block = &blocks[offset[k]];
@@ -95,7 +94,7 @@ namespace Tessella
 
     template <int dim>
     void
-    InverseMassMatrix<dim>::apply(
+    MassMatrix<dim>::apply_inverse(
       const double                                factor,
       LinearAlgebra::distributed::Vector<double> &vector) const
     {
@@ -133,7 +132,97 @@ namespace Tessella
 
 
 
-    template class InverseMassMatrix<2>;
-    template class InverseMassMatrix<3>;
+    template <int dim>
+    void
+    MassMatrix<dim>::vmult_add(
+      const double                                      factor,
+      LinearAlgebra::distributed::Vector<double>       &dst,
+      const LinearAlgebra::distributed::Vector<double> &src) const
+    {
+      const PolytopicDoFs &dofs = handler.polytopic_dofs();
+      parallel::apply_to_subranges(
+        0U,
+        handler.n_polytopes(),
+        [&](const unsigned int begin, const unsigned int end) {
+          std::vector<double> y;
+          for (unsigned int k = begin; k < end; ++k)
+            for (unsigned int c = 0; c < dofs.n_components; ++c)
+              {
+                const unsigned int  n     = dofs.n_basis[k];
+                const double *const block = &blocks[offset[k]];
+                const std::size_t   first =
+                  dofs.dof_offset[k] + std::size_t(c) * n;
+                const double *const x = src.begin() + first;
+                double *const       b = dst.begin() + first;
+                // y = L^T x, then L y.
+                y.assign(n, 0.);
+                const double *row = block;
+                for (unsigned int i = 0; i < n; row += ++i)
+                  {
+                    for (unsigned int j = 0; j < i; ++j)
+                      y[j] += row[j] * x[i];
+                    y[i] += x[i] / row[i];
+                  }
+                row = block;
+                for (unsigned int i = 0; i < n; row += ++i)
+                  {
+                    double sum = y[i] / row[i];
+                    for (unsigned int j = 0; j < i; ++j)
+                      sum += row[j] * y[j];
+                    b[i] += factor * sum;
+                  }
+              }
+        },
+        64);
+    }
+
+
+
+    template <int dim>
+    void
+    MassMatrix<dim>::add_to(const double             factor,
+                            HostBlockMatrix<double> &matrix) const
+    {
+      const PolytopicDoFs &dofs     = handler.polytopic_dofs();
+      const BlockSparsity &sparsity = matrix.block_sparsity();
+      parallel::apply_to_subranges(
+        0U,
+        handler.n_polytopes(),
+        [&](const unsigned int begin, const unsigned int end) {
+          for (unsigned int k = begin; k < end; ++k)
+            {
+              const unsigned int n     = dofs.n_basis[k];
+              const std::size_t  width = sparsity.row_width[k];
+              double *const      first =
+                matrix.values() + sparsity.value_offset[k] +
+                sparsity.column_offset[sparsity.find_block(k, k)];
+              const double *row = &blocks[offset[k]];
+              for (unsigned int i = 0; i < n; row += ++i)
+                {
+                  const double *other = &blocks[offset[k]];
+                  for (unsigned int j = 0; j <= i; other += ++j)
+                    {
+                      double sum = (i == j ? 1. / row[i] : row[j]) / other[j];
+                      for (unsigned int l = 0; l < j; ++l)
+                        sum += row[l] * other[l];
+                      for (unsigned int c = 0; c < dofs.n_components; ++c)
+                        {
+                          const std::size_t r = c * std::size_t(n) + i,
+                                            s = c * std::size_t(n) + j;
+                          first[r * width + s] += factor * sum;
+                          if (i != j)
+                            first[s * width + r] += factor * sum;
+                        }
+                    }
+                }
+            }
+        },
+        64);
+    }
+
+
+
+    template class MassMatrix<2>;
+    template class MassMatrix<3>;
   } // namespace Application
 } // namespace Tessella

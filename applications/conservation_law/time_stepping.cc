@@ -7,10 +7,10 @@
 #include <tessella/base/error_message.h>
 #include <tessella/base/on_all_processes.h>
 #include <tessella/numerics/vector_tools.h>
+#include <tessella/time_stepping/time_state.h>
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 #include "../common/program.h"
@@ -20,39 +20,6 @@ namespace Tessella
   namespace Application
   {
     using namespace dealii;
-
-    SSPRungeKutta::SSPRungeKutta(const unsigned int order)
-      : ExplicitRungeKutta<ConservationVector>(
-          order == 3 ? dealii::TimeStepping::SSP_THIRD_ORDER
-                     : dealii::TimeStepping::FORWARD_EULER)
-    {
-      if (order == 2)
-        {
-          this->n_stages = 2;
-          this->a        = {{}, {1.}};
-          this->b        = {0.5, 0.5};
-          this->c        = {0., 1.};
-        }
-    }
-
-
-
-    namespace
-    {
-      /// Functor of PolytopewiseOperator: the length by which step sizes are
-      /// measured.
-      struct StepLength
-      {
-        template <int dim>
-        double
-        operator()(const PolytopeStencil<dim> &s, double *) const
-        {
-          return 2. * s.measure / (s.surface * (2. * s.degree + 1.));
-        }
-      };
-    } // namespace
-
-
 
     template <int dim>
     ConservationSolver<dim>::ConservationSolver(
@@ -66,15 +33,12 @@ namespace Tessella
       , handler(handler)
       , op(handler, data)
       , polytopewise(handler, coefficient_order)
-      , inverse_mass(handler)
-      , runge_kutta(input.runge_kutta_order > 0
-                      ? input.runge_kutta_order
-                      : std::min(handler.max_degree() + 1, 3U))
-      , outflow(input.n_components(), 0.)
+      , mass(handler)
+      , cfl(handler)
     {
       problem.integrand->set_coefficient_order(coefficient_order);
-      op.reinit(solution);
-      length = polytopewise.evaluate(StepLength(), solution);
+      op.reinit(state.u);
+      state.outflow.assign(input.n_components(), 0.);
       // Facets of periodic boundaries are not on the boundary of the flat view.
       bool found = false;
       for (const unsigned int id :
@@ -82,6 +46,69 @@ namespace Tessella
         found = found || id != invalid_index;
       has_boundary =
         Utilities::MPI::max(found ? 1U : 0U, handler.get_communicator()) > 0;
+      set_method();
+    }
+
+
+
+    template <int dim>
+    void
+    ConservationSolver<dim>::set_method()
+    {
+      const TimeInput   &time_input = input.time;
+      const unsigned int order = time_input.order_for(handler.max_degree());
+      const TimeDerivative<ConservationState> f =
+        [this](const double             t,
+               const ConservationState &u,
+               ConservationState       &result) { derivative(t, u, result); };
+      if (time_input.method == TimeMethod::low_storage)
+        {
+          const auto method =
+            std::make_shared<LowStorageRungeKutta<ConservationState>>(
+              order == 3   ? LowStorageMethod::williamson_3
+              : order == 4 ? LowStorageMethod::carpenter_kennedy_4
+                           : LowStorageMethod::kennedy_5);
+          step = [this, method, f](const double t, const double dt) {
+            method->step(f, t, dt, state);
+          };
+          return;
+        }
+      if (!time_input.is_implicit())
+        {
+          const auto method =
+            std::make_shared<ExplicitRungeKutta<ConservationState>>(
+              order == 1   ? ExplicitMethod::forward_euler
+              : order == 2 ? ExplicitMethod::ssp_2
+              : order == 3 ? ExplicitMethod::ssp_3
+                           : ExplicitMethod::classic_4);
+          step = [this, method, f](const double t, const double dt) {
+            method->step(f, t, dt, state);
+          };
+          return;
+        }
+      stage_solver =
+        std::make_unique<ImplicitStage<dim>>(time_input, problem, op, mass);
+      const StageSolver<ConservationState> solve =
+        [this](const double             t,
+               const double             tau,
+               const ConservationState &known,
+               ConservationState       &u) {
+          stage_solver->solve(t, tau, known.u, u.u);
+          u.outflow = known.outflow;
+          add_boundary_flux(u.u, tau, u.outflow);
+        };
+      if (time_input.method == TimeMethod::bdf)
+        {
+          bdf  = std::make_unique<BDF<ConservationState>>(order);
+          step = [this, solve](const double t, const double dt) {
+            bdf->step(solve, t, dt, state);
+          };
+          return;
+        }
+      const auto method = std::make_shared<SDIRK<ConservationState>>(order);
+      step = [this, method, solve](const double t, const double dt) {
+        method->step(solve, t, dt, state);
+      };
     }
 
 
@@ -116,12 +143,13 @@ namespace Tessella
 
     template <int dim>
     void
-    ConservationSolver<dim>::limit(ConservationVector &u, const double t)
+    ConservationSolver<dim>::limit(HostVector<double> &u, const double t)
     {
+      ConservationVector &vector = u;
       if (input.limit_slopes)
-        polytopewise.apply(input.slope_limiter, u);
+        polytopewise.apply(input.slope_limiter, vector);
       if (input.limit_bounds)
-        check(polytopewise.apply(input.bound_limiter, u),
+        check(polytopewise.apply(input.bound_limiter, vector),
               "The mean value of component 0 is outside of Limiter/Bounds",
               "lower Time/CFL number, or change the bounds.",
               t);
@@ -134,118 +162,236 @@ namespace Tessella
     ConservationSolver<dim>::largest_step(const double t)
     {
       const std::vector<double> speed =
-        problem.largest_speeds(polytopewise, solution);
+        problem.largest_speeds(polytopewise, solution());
       check(speed,
             problem.not_admissible,
             n_steps == 0
               ? "change Equation/Initial condition, or set Limiter/Bounds."
               : "lower Time/CFL number, or set Limiter/Bounds and Slopes.",
             t);
-      double result = std::numeric_limits<double>::max();
-      for (unsigned int k = 0; k < speed.size(); ++k)
-        if (speed[k] > 0.)
-          result = std::min(result, input.cfl_number * length[k] / speed[k]);
-      return Utilities::MPI::min(result, handler.get_communicator());
-    }
-
-
-
-    template <int dim>
-    ConservationVector
-    ConservationSolver<dim>::derivative(const double              t,
-                                        const ConservationVector &u)
-    {
-      ConservationVector state(u), result(u);
-      // The state of the first stage has been limited already.
-      if (stage > 0)
-        limit(state, t);
-      problem.integrand->set_time(t);
-      op.template residual<ConservationVector>(*problem.integrand,
-                                               {&state},
-                                               result);
-      if (has_boundary)
-        for (const auto &flux :
-             op.template integrate_boundary<ConservationVector>(
-               *problem.integrand, {&state}))
-          for (unsigned int c = 0; c < outflow.size(); ++c)
-            outflow[c] += step * runge_kutta.weights()[stage] * flux.second[c];
-      ++stage;
-      inverse_mass.apply(-1., result);
-      return result;
-    }
-
-
-
-    template <int dim>
-    double
-    ConservationSolver<dim>::size_of(const unsigned int component)
-    {
-      const std::vector<double> means = polytopewise.mean_values(solution);
-      const unsigned int        m     = outflow.size();
-      double                    sum   = 0.;
-      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
-        sum += std::abs(means[k * m + component]) *
-               handler.polytopic_mesh().measure[k];
-      return Utilities::MPI::sum(sum, handler.get_communicator());
+      return cfl.smallest(input.time.cfl_number, speed);
     }
 
 
 
     template <int dim>
     void
-    ConservationSolver<dim>::run()
+    ConservationSolver<dim>::add_boundary_flux(const HostVector<double> &u,
+                                               const double              factor,
+                                               std::vector<double> &outflow)
+    {
+      if (has_boundary)
+        for (const auto &flux :
+             op.template integrate_boundary<HostVector<double>>(
+               *problem.integrand, {&u}))
+          for (unsigned int c = 0; c < outflow.size(); ++c)
+            outflow[c] += factor * flux.second[c];
+    }
+
+
+
+    template <int dim>
+    void
+    ConservationSolver<dim>::derivative(const double             t,
+                                        const ConservationState &u,
+                                        ConservationState       &result)
+    {
+      HostVector<double> limited;
+      // The state of the first stage has been limited already.
+      const bool copy =
+        !is_limited && (input.limit_slopes || input.limit_bounds);
+      if (copy)
+        {
+          limited = u.u;
+          limit(limited, t);
+        }
+      const HostVector<double> &present = copy ? limited : u.u;
+      is_limited                        = false;
+      problem.integrand->set_time(t);
+      op.template residual<HostVector<double>>(*problem.integrand,
+                                               {&present},
+                                               result.u);
+      result.outflow.assign(state.outflow.size(), 0.);
+      add_boundary_flux(present, 1., result.outflow);
+      mass.apply_inverse(-1., result.u);
+    }
+
+
+
+    template <int dim>
+    double
+    ConservationSolver<dim>::size() const
+    {
+      const std::vector<double> means   = polytopewise.mean_values(solution());
+      const unsigned int        m       = state.outflow.size();
+      double                    largest = 0.;
+      for (unsigned int c = 0; c < m; ++c)
+        {
+          double sum = 0.;
+          for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+            sum +=
+              std::abs(means[k * m + c]) * handler.polytopic_mesh().measure[k];
+          largest =
+            std::max(largest,
+                     Utilities::MPI::sum(sum, handler.get_communicator()));
+        }
+      return largest;
+    }
+
+
+
+    template <int dim>
+    void
+    ConservationSolver<dim>::start()
     {
       problem.initial->set_time(0.);
-      VectorTools::project(handler, *problem.initial, solution);
-      const std::vector<double> before = polytopewise.integrals(solution);
-      limit(solution, 0.);
-      SSPRungeKutta method = runge_kutta;
-      const double  end    = input.final_time;
-      double        t      = 0.;
-      double        scale  = 0.;
-      for (unsigned int c = 0; c < outflow.size(); ++c)
-        scale = std::max(scale, size_of(c));
-      while (t < end)
+      ConservationVector &u = state.u;
+      VectorTools::project(handler, *problem.initial, u);
+      before = polytopewise.integrals(solution());
+      limit(state.u, 0.);
+      scale = size();
+    }
+
+
+
+    template <int dim>
+    void
+    ConservationSolver<dim>::advance(const double allowed)
+    {
+      const double largest  = std::min(allowed, input.time.final_time - time);
+      const bool   implicit = input.time.is_implicit();
+      for (unsigned int attempt = 0;; ++attempt)
         {
           // Steps are equal as far as the wave speeds are.
-          const double remaining = end - t,
-                       number    = std::ceil(remaining / largest_step(t));
-          AssertThrow(number < 1e7,
-                      ExcMessage("The computation needs more than 1e7 time "
-                                 "steps: raise Time/CFL number, or take larger "
-                                 "polytopes."));
-          step  = remaining / std::max(number, 1.);
-          stage = 0;
+          const FittedStep next =
+            fit_step(time, input.time.final_time, reduction * largest);
+          is_limited = true;
           try
             {
-              method.evolve_one_time_step(
-                [this](const double time, const ConservationVector &u) {
-                  return derivative(time, u);
-                },
-                t,
-                step,
-                solution);
+              if (implicit)
+                stage_solver->start_step();
+              step(time, next.length);
             }
           catch (const ExceptionBase &exception)
             {
-              AssertThrow(false,
-                          ExcMessage("In time step " +
-                                     std::to_string(n_steps + 1) + " at time " +
-                                     short_text(t) + ": " +
-                                     error_message(exception)));
+              if (implicit && attempt < input.time.step_reductions)
+                {
+                  reduction = 0.5 * next.length / largest;
+                  continue;
+                }
+              AssertThrow(
+                false,
+                ExcMessage("In time step " + std::to_string(n_steps + 1) +
+                           " at time " + short_text(time) +
+                           (implicit ? ", of length " +
+                                         short_text(next.length) + " after " +
+                                         std::to_string(attempt) + " reductions"
+                                     : "") +
+                           ": " + error_message(exception)));
             }
-          t = number <= 1. ? end : t + step;
-          limit(solution, t);
-          ++n_steps;
+          time = next.end;
+          break;
         }
-      // A last look at the state, which has no next step.
-      largest_step(t);
-      const std::vector<double> after = polytopewise.integrals(solution);
-      for (unsigned int c = 0; c < outflow.size(); ++c)
+      reduction = std::min(1., 2. * reduction);
+      limit(state.u, time);
+      ++n_steps;
+    }
+
+
+
+    template <int dim>
+    void
+    ConservationSolver<dim>::write_checkpoint(const std::string &file) const
+    {
+      TimeState                              saved;
+      std::vector<const ConservationState *> states{&state};
+      if (bdf != nullptr)
+        store_history(bdf->history(), saved, states);
+      saved.time    = time;
+      saved.n_steps = n_steps;
+      saved.method  = input.time.description(handler.max_degree());
+      saved.numbers = {scale, reduction};
+      saved.numbers.insert(saved.numbers.end(), before.begin(), before.end());
+      std::vector<const HostVector<double> *> vectors;
+      for (const ConservationState *s : states)
         {
-          scale = std::max(scale, size_of(c));
-          drift = std::max(drift, std::abs(after[c] - before[c] + outflow[c]));
+          vectors.push_back(&s->u);
+          saved.numbers.insert(saved.numbers.end(),
+                               s->outflow.begin(),
+                               s->outflow.end());
         }
+      write_time_state(file, handler, saved, vectors);
+    }
+
+
+
+    template <int dim>
+    void
+    ConservationSolver<dim>::read_checkpoint(const std::string &file)
+    {
+      std::vector<HostVector<double>> vectors;
+      const TimeState saved = read_time_state(file, handler, state.u, vectors);
+      const std::string method = input.time.description(handler.max_degree());
+      AssertThrow(saved.method == method,
+                  ExcMessage("The checkpoint '" + file +
+                             "' was written by the time integrator " +
+                             saved.method + ", but this run uses " + method +
+                             ": set Time/Method and Time/Order to those of "
+                             "the checkpoint."));
+      const unsigned int m = state.outflow.size();
+      AssertThrow(!vectors.empty() &&
+                    saved.numbers.size() == 2 + m * (1 + vectors.size()),
+                  ExcMessage("The checkpoint '" + file +
+                             "' was not written by this program for an "
+                             "equation of " +
+                             std::to_string(m) + " components."));
+      time                = saved.time;
+      n_steps             = saved.n_steps;
+      scale               = saved.numbers[0];
+      reduction           = saved.numbers[1];
+      const auto *numbers = saved.numbers.data() + 2;
+      before.assign(numbers, numbers + m);
+      std::vector<ConservationState> states;
+      for (const HostVector<double> &u : vectors)
+        {
+          numbers += m;
+          states.push_back({u, std::vector<double>(numbers, numbers + m)});
+        }
+      state = states[0];
+      if (bdf != nullptr)
+        restore_history(saved, states, 1, bdf->history());
+    }
+
+
+
+    template <int dim>
+    void
+    ConservationSolver<dim>::run(const std::string &checkpoint_file)
+    {
+      const TimeInput &t = input.time;
+      if (t.restart.empty())
+        start();
+      else
+        read_checkpoint(t.restart);
+      const unsigned int first = n_steps;
+      while (time < t.final_time)
+        {
+          advance(largest_step(time));
+          const bool stop = t.stop_steps > 0 && n_steps - first == t.stop_steps;
+          if (stop ||
+              (t.checkpoint_steps > 0 && n_steps % t.checkpoint_steps == 0))
+            write_checkpoint(checkpoint_file);
+          if (stop)
+            break;
+        }
+      finished = time >= t.final_time;
+      // A last look at the state, which has no next step.
+      largest_step(time);
+      const std::vector<double> after = polytopewise.integrals(solution());
+      for (unsigned int c = 0; c < state.outflow.size(); ++c)
+        drift =
+          std::max(drift, std::abs(after[c] - before[c] + state.outflow[c]));
+      scale = std::max(scale, size());
       if (scale > 0.)
         drift /= scale;
     }

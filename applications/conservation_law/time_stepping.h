@@ -2,15 +2,21 @@
 #ifndef tessella_applications_conservation_law_time_stepping_h
 #define tessella_applications_conservation_law_time_stepping_h
 
-#include <deal.II/base/time_stepping.h>
-
 #include <tessella/operators/pointwise_operator.h>
 #include <tessella/operators/polytopewise_operator.h>
+#include <tessella/time_stepping/bdf.h>
+#include <tessella/time_stepping/cfl.h>
+#include <tessella/time_stepping/explicit_runge_kutta.h>
+#include <tessella/time_stepping/sdirk.h>
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "conservation_input.h"
+#include "conservation_state.h"
+#include "implicit_stage.h"
 #include "mass_matrix.h"
 
 namespace Tessella
@@ -18,37 +24,24 @@ namespace Tessella
   namespace Application
   {
     /**
-     * Strong stability preserving Runge-Kutta methods of order 1 (Euler), 2
-     * (Heun) and 3 of C.-W. Shu and S. Osher (J. Comput. Phys. 77, 1988,
-     * 439-471): explicit methods of deal.II, which lacks the second one.
-     */
-    class SSPRungeKutta
-      : public dealii::TimeStepping::ExplicitRungeKutta<ConservationVector>
-    {
-    public:
-      explicit SSPRungeKutta(const unsigned int order);
-
-      /// Weights of the stages.
-      const std::vector<double> &
-      weights() const
-      {
-        return this->b;
-      }
-    };
-
-
-
-    /**
-     * Method of lines on one mesh with one degree: u' = -M^{-1} R(u), with
-     * limiters in all stages.
+     * Method of lines on one mesh with one degree: M u' = -R(u), with limiters.
      *
-     * <b>Limiters in stages.</b> deal.II's methods store the derivatives of the
+     * <b>Limiters in stages.</b> Explicit methods store the derivatives of the
      * stages and add them to the old solution. The state of each stage is
      * limited when its derivative is computed, and the new solution is limited
-     * at the end. Since limiters keep mean values, the mean values are those of
-     * the method in the form of Shu and Osher, which limits each of the Euler
-     * steps of whose convex combinations it consists; bounds of the mean values
-     * follow from those of Euler steps as usual.
+     * at the end. Since limiters keep mean values, the mean values of strong
+     * stability preserving methods are those of the form of Shu and Osher,
+     * which limits each of the Euler steps of whose convex combinations the
+     * method consists; bounds of the mean values follow from those of Euler
+     * steps as usual. Implicit methods limit the new solution only.
+     *
+     * <b>Steps of implicit methods.</b> Where Newton's method fails, the step
+     * is repeated with half its length; the following ones grow by at most a
+     * factor of two until the CFL number is reached again.
+     *
+     * <b>Checkpoints</b> hold the state, the history of the BDF method and the
+     * balance of the boundary flux. A run that goes on from one computes the
+     * same bits as one that was not stopped.
      */
     template <int dim>
     class ConservationSolver
@@ -60,17 +53,39 @@ namespace Tessella
                          const AssemblyParameters        &data,
                          const unsigned int               coefficient_order);
 
-      /// Projects the initial condition and computes the solution at the final
-      /// time.
+      /// Projects the initial condition, or reads Time/Restart from, and
+      /// computes the solution at the final time. Checkpoints are written to
+      /// @p checkpoint_file.
       void
-      run();
+      run(const std::string &checkpoint_file);
 
-      ConservationVector solution;
-      unsigned int       n_steps = 0;
+      const ConservationVector &
+      solution() const
+      {
+        return state.u;
+      }
+      unsigned int n_steps = 0;
+      /// Time of the solution: the final time, unless Time/Stop after has
+      /// ended the run.
+      double time = 0.;
+      /// Whether the final time was reached.
+      bool finished = true;
       /// Change of integrals that the flux through the boundary does not
       /// account for, over the largest integral of absolute mean values; the
       /// largest over the components.
       double drift = 0.;
+
+      /// Steps of Newton's method and iterations of GMRES of this run.
+      std::uint64_t
+      n_newton_steps() const
+      {
+        return stage_solver == nullptr ? 0 : stage_solver->n_newton_steps;
+      }
+      std::uint64_t
+      n_iterations() const
+      {
+        return stage_solver == nullptr ? 0 : stage_solver->n_iterations;
+      }
 
       const OperatorReport &
       report() const
@@ -79,12 +94,26 @@ namespace Tessella
       }
 
     private:
+      /// Chooses the integrator.
+      void
+      set_method();
       /// Applies the limiters to a state at time @p t.
       void
-      limit(ConservationVector &u, const double t);
-      /// -M^{-1} R of the limited state.
-      ConservationVector
-      derivative(const double t, const ConservationVector &u);
+      limit(HostVector<double> &u, const double t);
+      /// Derivatives of the limited state and of its boundary flux.
+      void
+      derivative(const double             t,
+                 const ConservationState &u,
+                 ConservationState       &result);
+      /// Adds @p factor times the flux through the boundary to @p outflow.
+      void
+      add_boundary_flux(const HostVector<double> &u,
+                        const double              factor,
+                        std::vector<double>      &outflow);
+      /// Advances the state from time t; halves the step where an implicit
+      /// method fails.
+      void
+      advance(const double allowed);
       /// The largest step that the CFL number allows.
       double
       largest_step(const double t);
@@ -95,25 +124,36 @@ namespace Tessella
             const std::string         &what,
             const std::string         &remedy,
             const double               t) const;
-      /// Sum of the absolute mean values times measures.
+      /// The largest sum of the absolute mean values times measures.
       double
-      size_of(const unsigned int component);
+      size() const;
+      void
+      start();
+      void
+      write_checkpoint(const std::string &file) const;
+      void
+      read_checkpoint(const std::string &file);
 
-      const ConservationInput         &input;
-      const ConservationProblem<dim>  &problem;
-      const AgglomerationHandler<dim> &handler;
-      PointwiseOperator<dim>           op;
-      PolytopewiseOperator<dim>        polytopewise;
-      const InverseMassMatrix<dim>     inverse_mass;
-      const SSPRungeKutta              runge_kutta;
-      bool                             has_boundary;
-      /// Lengths 2 |K| / ((2 p + 1) |dK|).
-      std::vector<double> length;
-      /// Present step and its stage; time integral of the flux through the
-      /// boundary.
-      double              step  = 0.;
-      unsigned int        stage = 0;
-      std::vector<double> outflow;
+      const ConservationInput          &input;
+      const ConservationProblem<dim>   &problem;
+      const AgglomerationHandler<dim>  &handler;
+      PointwiseOperator<dim>            op;
+      mutable PolytopewiseOperator<dim> polytopewise;
+      const MassMatrix<dim>             mass;
+      const CFLSteps<dim>               cfl;
+      ConservationState                 state;
+      /// Advances the state by a step from a time.
+      std::function<void(const double, const double)> step;
+      std::unique_ptr<BDF<ConservationState>>         bdf;
+      std::unique_ptr<ImplicitStage<dim>>             stage_solver;
+      bool                                            has_boundary;
+      /// Part of the largest step that is taken, after failures less than 1.
+      double reduction = 1.;
+      /// Whether the next state to be differentiated is limited already.
+      bool is_limited = false;
+      /// Largest size(); integrals of the initial state.
+      double              scale = 0.;
+      std::vector<double> before;
     };
   } // namespace Application
 } // namespace Tessella
