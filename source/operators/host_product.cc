@@ -469,10 +469,12 @@ namespace Tessella
       double
       sum_operations(const int dim, const double p)
       {
-        const double pairs = (p + 1.) * (p + 2.) / 2.;
-        return dim == 2
-                 ? 4. * pairs + 6. * (p + 1.)
-                 : 4. * pairs * (p + 3.) / 3. + 6. * pairs + 8. * (p + 1.);
+        // Functions (a, b, c) and pairs (a, b), or (a, b) and a in 2-D. The
+        // last polynomial of degree 0 is not multiplied.
+        const double pairs     = (p + 1.) * (p + 2.) / 2.,
+                     functions = pairs * (p + 3.) / 3.;
+        return dim == 2 ? 4. * (pairs - (p + 1.)) + 6. * (p + 1.)
+                        : 4. * (functions - pairs) + 6. * pairs + 8. * (p + 1.);
       }
     } // namespace
 
