@@ -78,7 +78,7 @@ namespace Tessella
       void
       process_facet_points();
       Terms
-      facet_terms(const unsigned int begin, const bool boundary) const;
+      facet_terms(const unsigned int begin, const bool boundary);
 
       // Arrays of coefficients of facets.
       double *
@@ -376,22 +376,21 @@ namespace Tessella
     template <int dim>
     typename HostProduct<dim>::RowProduct::Terms
     HostProduct<dim>::RowProduct::facet_terms(const unsigned int begin,
-                                              const bool         boundary) const
+                                              const bool         boundary)
     {
       const FacetStructure &structure = tables.facet_structure;
       const bool            has_b = transpose ? structure.beta : structure.b,
                  has_beta         = transpose ? structure.b : structure.beta;
-      RowProduct &self            = const_cast<RowProduct &>(*this);
-      Terms       terms           = {};
+      Terms terms                 = {};
       terms.varying               = true;
       for (unsigned int t = 0; t < (boundary ? 1 : 2); ++t)
         {
           for (unsigned int d = 0; d < dim; ++d)
             {
-              terms.b[t][d]    = has_b ? self.b(t, d) + begin : nullptr;
-              terms.beta[t][d] = has_beta ? self.beta(t, d) + begin : nullptr;
+              terms.b[t][d]    = has_b ? b(t, d) + begin : nullptr;
+              terms.beta[t][d] = has_beta ? beta(t, d) + begin : nullptr;
             }
-          terms.c[t] = self.c(t) + begin;
+          terms.c[t] = c(t) + begin;
         }
       return terms;
     }
