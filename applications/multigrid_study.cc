@@ -21,6 +21,7 @@
 #include <tessella/lac/host_vector.h>
 #include <tessella/multigrid/multigrid.h>
 #include <tessella/numerics/null_space.h>
+#include <tessella/operators/matrix_free_operator.h>
 
 #include <cmath>
 #include <map>
@@ -73,7 +74,8 @@ namespace Tessella
 
       std::vector<std::string> solvers   = {"host multigrid"},
                                operators = {"rescaled"},
-                               smoothers = {"chebyshev"}, cycles = {"V"};
+                               smoothers = {"chebyshev"}, cycles = {"V"},
+                               finest_levels       = {"matrix"};
       std::vector<double>       jumps              = {1.};
       std::vector<unsigned int> children           = {0};
       std::string               nesting            = "rtree";
@@ -120,6 +122,12 @@ namespace Tessella
                           cycles,
                           "One case each.",
                           Patterns::List(Patterns::Selection("V|W"), 1));
+        prm.add_parameter(
+          "Finest level",
+          finest_levels,
+          "One case each. Without a matrix: host multigrid in double precision "
+          "with assembled coarse operators and Chebyshev smoothers.",
+          Patterns::List(Patterns::Selection("matrix|without matrix"), 1));
         prm.add_parameter("Nesting",
                           nesting,
                           "How polytopes are joined.",
@@ -186,7 +194,7 @@ namespace Tessella
     /// One combination of the entries in the lists of parameters.
     struct Setting
     {
-      std::string  solver, coarse_operator, smoother, cycle;
+      std::string  solver, coarse_operator, smoother, cycle, finest_level;
       unsigned int children = 0;
     };
 
@@ -295,55 +303,59 @@ namespace Tessella
                  const std::string               &solver,
                  const AgglomerationHandler<dim> &handler)
       {
-        using Host   = HostBlockMatrix<double>;
-        using Device = DeviceBlockMatrix<double>;
-        const auto solve_with =
-          solver == "host multigrid" ? &Study::solve<Host, Host>
-          : solver == "host multigrid in float"
-            ? &Study::solve<Host, HostBlockMatrix<float>>
-          : solver == "device multigrid" ? &Study::solve<Device, Device>
-          : solver == "device multigrid in float"
-            ? &Study::solve<Device, DeviceBlockMatrix<float>>
-            : &Study::solve_by_trilinos;
+        using Host           = HostBlockMatrix<double>;
+        using Device         = DeviceBlockMatrix<double>;
+        const auto solver_of = [&](const std::string &finest_level) {
+          return finest_level == "without matrix" ? &Study::solve_without_matrix
+                 : solver == "host multigrid"     ? &Study::solve<Host, Host>
+                 : solver == "host multigrid in float"
+                   ? &Study::solve<Host, HostBlockMatrix<float>>
+                 : solver == "device multigrid" ? &Study::solve<Device, Device>
+                 : solver == "device multigrid in float"
+                   ? &Study::solve<Device, DeviceBlockMatrix<float>>
+                   : &Study::solve_by_trilinos;
+        };
         const bool trilinos = solver.find("multigrid") == std::string::npos;
         const std::vector<std::string> none(1, "");
         for (const auto &coarse_operator :
              trilinos ? none : parameters.operators)
           for (const auto &smoother : trilinos ? none : parameters.smoothers)
             for (const auto &cycle : trilinos ? none : parameters.cycles)
-              {
-                const Setting setting = {
-                  solver, coarse_operator, smoother, cycle, children};
-                Result best;
-                for (unsigned int r = 0; r < parameters.repetitions; ++r)
-                  {
-                    Result result;
-                    try
-                      {
-                        (this->*solve_with)(setting, handler, result);
-                      }
-                    catch (const SolverControl::NoConvergence &)
-                      {
-                        result.failure =
-                          "no convergence in " +
-                          std::to_string(parameters.max_iterations);
-                      }
-                    catch (const std::exception &exception)
-                      {
-                        result.failure = error_message(exception);
-                      }
-                    for (double *time : {&result.assembly,
-                                         &result.setup,
-                                         &result.solve,
-                                         &result.total})
-                      *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
-                    if (r == 0 || result.total < best.total)
-                      best = result;
-                    if (!result.failure.empty())
-                      break;
-                  }
-                report(level, degree, jump, setting, handler, best);
-              }
+              for (const auto &finest :
+                   trilinos ? none : parameters.finest_levels)
+                {
+                  const Setting setting = {
+                    solver, coarse_operator, smoother, cycle, finest, children};
+                  Result best;
+                  for (unsigned int r = 0; r < parameters.repetitions; ++r)
+                    {
+                      Result result;
+                      try
+                        {
+                          (this->*solver_of(finest))(setting, handler, result);
+                        }
+                      catch (const SolverControl::NoConvergence &)
+                        {
+                          result.failure =
+                            "no convergence in " +
+                            std::to_string(parameters.max_iterations);
+                        }
+                      catch (const std::exception &exception)
+                        {
+                          result.failure = error_message(exception);
+                        }
+                      for (double *time : {&result.assembly,
+                                           &result.setup,
+                                           &result.solve,
+                                           &result.total})
+                        *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
+                      if (r == 0 || result.total < best.total)
+                        best = result;
+                      if (!result.failure.empty())
+                        break;
+                    }
+                  report(level, degree, jump, setting, handler, best);
+                }
       }
 
       void
@@ -379,6 +391,9 @@ namespace Tessella
             parameters.operators.size() > 1);
         add("smoother", setting.smoother, parameters.smoothers.size() > 1);
         add("cycle", setting.cycle, parameters.cycles.size() > 1);
+        if (setting.finest_level == "without matrix" ||
+            parameters.finest_levels.size() > 1)
+          add("finest level", setting.finest_level, true);
         if (parameters.children.size() > 1)
           {
             table.add("children", std::uint64_t(setting.children));
@@ -516,7 +531,68 @@ namespace Tessella
         result.levels     = multigrid.report().levels.size();
         result.complexity = multigrid.report().operator_complexity;
 
+        run_iteration(matrix, solution, rhs, multigrid, handler, result);
+      }
+
+      // The same with a MatrixFreeOperator as the finest level.
+      void
+      solve_without_matrix(const Setting                   &setting,
+                           const AgglomerationHandler<dim> &handler,
+                           Result                          &result)
+      {
+        AssertThrow(setting.solver == "host multigrid" &&
+                      setting.coarse_operator == "assembled" &&
+                      setting.smoother == "chebyshev",
+                    ExcMessage("A finest level without a matrix needs "
+                               "Multigrid/Solvers = host multigrid, Coarse "
+                               "operators = assembled and Smoothers = "
+                               "chebyshev."));
+        using MG = Multigrid<HostBlockMatrix<double>>;
+        typename PolytopicAssembler<dim>::AdditionalData data;
+        data.backend = Backend::host;
+        data.penalty = parameters.discretisation.penalty;
+
+        Timer                   timer;
+        PolytopicAssembler<dim> assembler(handler, data);
+        MatrixFreeOperator<dim> matrix;
+        HostVector<double>      rhs, solution;
+        assembler.reinit(rhs);
+        assembler.assemble_rhs(problem.form, rhs);
+        matrix.initialize(handler, problem.form, data);
+        result.assembly = timer.wall_time();
+
         timer.restart();
+        const MultigridHierarchy    hierarchy(handler,
+                                           nest(handler, setting.children));
+        MG                          multigrid;
+        typename MG::AdditionalData mg;
+        mg.cycle = setting.cycle == "W" ? MG::Cycle::w : MG::Cycle::v;
+        mg.n_smoothing_steps = parameters.steps;
+        mg.symmetric         = problem.symmetric;
+        if (parameters.null_space == "constants")
+          mg.constant_null_space = {true};
+        multigrid.initialize(matrix.block_diagonal(),
+                             assemble_coarse_operators<HostBlockMatrix<double>>(
+                               handler, hierarchy, problem.form, data),
+                             hierarchy,
+                             mg);
+        result.setup  = timer.wall_time();
+        result.levels = multigrid.report().levels.size();
+        run_iteration(
+          matrix.block_diagonal(), solution, rhs, multigrid, handler, result);
+      }
+
+      // Solves the system and fills the part of the result that belongs to it.
+      template <typename MatrixType, typename VectorType, typename MG>
+      void
+      run_iteration(const MatrixType                &matrix,
+                    VectorType                      &solution,
+                    VectorType                      &rhs,
+                    const MG                        &multigrid,
+                    const AgglomerationHandler<dim> &handler,
+                    Result                          &result) const
+      {
+        const Timer timer;
         solution.reinit(rhs);
         SolverControl control(parameters.max_iterations,
                               parameters.tolerance * rhs.l2_norm(),
