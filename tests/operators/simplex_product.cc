@@ -30,7 +30,7 @@ void
 make_mesh(dealii::Triangulation<dim> &triangulation, const bool periodic)
 {
   dealii::GridGenerator::subdivided_hyper_cube_with_simplices(
-    triangulation, dim == 2 ? 4 : 3);
+    triangulation, dim == 2 ? 4 : 2);
   unsigned int n = 0;
   for (const auto &cell : triangulation.active_cell_iterators())
     cell->set_material_id(++n % 3);
