@@ -56,7 +56,7 @@ namespace Tessella
                              t_face_lower = (n_face_lower + 7) / 8;
         // Places of matrices, in tiles; the mass matrix and the projection come
         // last since few forms need them.
-        static constexpr int gradient = 0,
+        static constexpr int gradient    = 0,
                              transversal = gradient + dim * t_lower * t,
                              tangential  = transversal + t_face_lower * t,
                              face_moments =
@@ -69,11 +69,11 @@ namespace Tessella
         /// Distance between simplices in the buffer of a warp.
         static constexpr int pitch = n + 1;
         /// Warps of a thread block, and thread blocks of a multiprocessor.
-        static constexpr int warps = n <= 20 ? 8 :
-                                     n <= 36 ? 12 :
-                                     n <= 56 ? 8 :
-                                               6,
-                             blocks = n <= 10 ? 3 : n <= 20 ? 2 : 1;
+        static constexpr int warps  = n <= 20   ? 8
+                                      : n <= 36 ? 12
+                                      : n <= 56 ? 8
+                                                : 6,
+                             blocks = n <= 20 ? 2 : 1;
       };
 
       /// Number of a basis function with exponents k0, k1 (, k2).
@@ -82,8 +82,8 @@ namespace Tessella
       function_index(const int k0, const int k1, const int k2)
       {
         const int r = k1 + k2, s = k0 + r;
-        return dim == 2 ? s * (s + 1) / 2 + k1 :
-                          s * (s + 1) * (s + 2) / 6 + r * (r + 1) / 2 + k2;
+        return dim == 2 ? s * (s + 1) / 2 + k1
+                        : s * (s + 1) * (s + 2) / 6 + r * (r + 1) / 2 + k2;
       }
 
       /// The map from barycentric coordinates to the bounding box, and Legendre
@@ -168,9 +168,8 @@ namespace Tessella
           return;
         const BoxPolynomials<dim, p> box(arguments, k);
         const double *const          x =
-          k < arguments.n_rows ?
-                     src + std::size_t(k) * n :
-                     ghosts + std::size_t(k - arguments.n_rows) * n;
+          k < arguments.n_rows ? src + std::size_t(k) * n
+                                        : ghosts + std::size_t(k - arguments.n_rows) * n;
         double u[n];
 #pragma unroll
         for (int k2 = 0; k2 <= (dim == 3 ? p : 0); ++k2)
@@ -264,11 +263,12 @@ namespace Tessella
 
       /**
        * Rows of Lagrange polynomials; a warp computes those of 8 * rows
-       * simplices. Lane l works on simplices l/4 + 8 r: an operand of the matrix
-       * units with simplices as rows. A tile of 8 values has values 2(l%4) and
-       * 2(l%4) + 1 on lane l, which is the layout of results; as operands of the
-       * next product they are two steps of depth 4, since the order of the sum
-       * may be permuted. Hence results become operands without an exchange.
+       * simplices. Lane l works on simplices l/4 + 8 r: an operand of the
+       * matrix units with simplices as rows. A tile of 8 values has values
+       * 2(l%4) and 2(l%4) + 1 on lane l, which is the layout of results; as
+       * operands of the next product they are two steps of depth 4, since the
+       * order of the sum may be permuted. Hence results become operands without
+       * an exchange.
        */
       template <typename Sizes>
       class SimplexRows
@@ -316,11 +316,10 @@ namespace Tessella
         }
 
       private:
-        static constexpr int dim = Sizes::dim, n = Sizes::n,
-                             rows = Sizes::rows, pitch = Sizes::pitch,
-                             t = Sizes::t, t_lower = Sizes::t_lower,
-                             t_face       = Sizes::t_face,
-                             t_face_lower = Sizes::t_face_lower;
+        static constexpr int dim = Sizes::dim, n = Sizes::n, rows = Sizes::rows,
+                             pitch = Sizes::pitch, t = Sizes::t,
+                             t_lower = Sizes::t_lower, t_face = Sizes::t_face,
+                             t_face_lower   = Sizes::t_face_lower;
         static constexpr int n_coefficients = SimplexData::n_coefficients(dim),
                              reaction_index = SimplexData::reaction_index(dim),
                              face_index     = SimplexData::face_index(dim);
@@ -344,19 +343,18 @@ namespace Tessella
         multiply_add(Tile &c, const double (&a)[rows], const double b)
         {
           const double operand[1] = {b};
-          WarpProduct<rows, 1, 1, double>::add(c,
-                                               a,
-                                               operand,
-                                               [](int, int) { return true; });
+          WarpProduct<rows, 1, 1, double>::add(c, a, operand, [](int, int) {
+            return true;
+          });
         }
 
         /// c += a A^T, where a has a tile of columns of matrix tile A.
         __device__ __forceinline__ void
         add(Tile &c, const Tile &a, const int tile) const
         {
-          const double *const A = tables + tile * 64 + simplex * 8 +
-                                  (column ^ (simplex & 4u));
-          const double2 b     = *reinterpret_cast<const double2 *>(A);
+          const double *const A =
+            tables + tile * 64 + simplex * 8 + (column ^ (simplex & 4u));
+          const double2 b = *reinterpret_cast<const double2 *>(A);
 #pragma unroll
           for (int e = 0; e < 2; ++e)
             {
@@ -374,8 +372,8 @@ namespace Tessella
         {
           // Lanes of odd and even columns read the two entries in opposite
           // order, which avoids conflicts of memory banks.
-          const unsigned int  odd = (column >> 1) & 1u, i = column + odd,
-                             j = column + 1 - odd;
+          const unsigned int odd = (column >> 1) & 1u, i = column + odd,
+                             j  = column + 1 - odd;
           const double *const A = tables + tile * 64;
           const double        v = A[i * 8 + (simplex ^ (i & 4u))],
                        w        = A[j * 8 + (simplex ^ (j & 4u))];
@@ -425,9 +423,7 @@ namespace Tessella
               for (int i = 0; i < t; ++i)
 #pragma unroll
                 for (int d = 0; d < dim; ++d)
-                  add(g[d],
-                      u[i],
-                      Sizes::gradient + (d * t_lower + m) * t + i);
+                  add(g[d], u[i], Sizes::gradient + (d * t_lower + m) * t + i);
 #pragma unroll
               for (int d = 0; d < dim; ++d)
                 {
@@ -536,9 +532,9 @@ namespace Tessella
                 arguments.neighbor[std::size_t(k[r]) * (dim + 1) + face];
               inside[r]      = code != SimplexData::no_neighbor;
               own[r]         = arguments.nodal + std::size_t(k[r]) * n;
-              other[r]       = inside[r] ?
-                                 arguments.nodal + std::size_t(code >> 2) * n :
-                                 own[r];
+              other[r]       = inside[r]
+                                 ? arguments.nodal + std::size_t(code >> 2) * n
+                                 : own[r];
               other_frame[r] = frame + (inside[r] ? code & 3u : 0u) * (8 * t);
               row[r]         = arguments.coefficients +
                        std::size_t(k[r]) * n_coefficients + face_index +
@@ -560,11 +556,10 @@ namespace Tessella
 #pragma unroll
                 for (int e = 0; e < 2; ++e)
                   {
-                    const int j   = 8 * i + column + e;
-                    u[r][0][e]    = j < n ? own[r][own_frame[j]] : 0.;
-                    v[r][0][e]    = j < n && inside[r] ?
-                                      other[r][other_frame[r][j]] :
-                                      0.;
+                    const int j = 8 * i + column + e;
+                    u[r][0][e]  = j < n ? own[r][own_frame[j]] : 0.;
+                    v[r][0][e] =
+                      j < n && inside[r] ? other[r][other_frame[r][j]] : 0.;
                   }
               add_traces(u, v, row, i, jump, value);
             }
@@ -575,8 +570,9 @@ namespace Tessella
 #pragma unroll
               for (int e = 0; e < 2; ++e)
                 {
-                  value[m][r][0][e] = arguments.theta_trial * value[m][r][0][e] +
-                                      row[r][2 * dim] * jump[m][r][0][e];
+                  value[m][r][0][e] =
+                    arguments.theta_trial * value[m][r][0][e] +
+                    row[r][2 * dim] * jump[m][r][0][e];
                 }
           add_rows(own_frame, row, jump, value);
         }
@@ -607,9 +603,9 @@ namespace Tessella
               for (int m = 0; m < t_face_lower; ++m)
                 add(value[m],
                     c,
-                    d == dim - 1 ?
-                      Sizes::transversal + m * t + i :
-                      Sizes::tangential + (d * t_face_lower + m) * t_face + i);
+                    d == dim - 1 ? Sizes::transversal + m * t + i
+                                 : Sizes::tangential +
+                                     (d * t_face_lower + m) * t_face + i);
             }
           if (i >= t_face)
             return;
@@ -648,14 +644,14 @@ namespace Tessella
                       for (int r = 0; r < rows; ++r)
 #pragma unroll
                         for (int e = 0; e < 2; ++e)
-                          c[r][0][e] = arguments.theta_test * row[r][d] *
-                                       jump[m][r][0][e];
+                          c[r][0][e] =
+                            arguments.theta_test * row[r][d] * jump[m][r][0][e];
                       add_transposed(y,
                                      c,
-                                     d == dim - 1 ?
-                                       Sizes::transversal + m * t + i :
-                                       Sizes::tangential +
-                                         (d * t_face_lower + m) * t_face + i);
+                                     d == dim - 1
+                                       ? Sizes::transversal + m * t + i
+                                       : Sizes::tangential +
+                                           (d * t_face_lower + m) * t_face + i);
                     }
                 }
               if (i < t_face)
@@ -700,10 +696,10 @@ namespace Tessella
                    double                *y)
       {
         extern __shared__ double2 shared_memory[];
-        double *const tables = reinterpret_cast<double *>(shared_memory),
+        double *const        tables = reinterpret_cast<double *>(shared_memory),
                       *const buffer = tables + n_tiles * 64;
-        constexpr int size = 8 * Sizes::rows * Sizes::pitch;
-        auto *const   frame =
+        constexpr int        size   = 8 * Sizes::rows * Sizes::pitch;
+        auto *const          frame =
           reinterpret_cast<unsigned short *>(buffer + Sizes::warps * size);
         for (int i = threadIdx.x; i < n_tiles * 64; i += Sizes::warps * 32)
           tables[i] = arguments.tables[i];
@@ -719,8 +715,8 @@ namespace Tessella
              group += gridDim.x * Sizes::warps)
           {
             SimplexRows<Sizes> simplex_rows(arguments,
-                                            n_tiles > 0 ? tables :
-                                                          arguments.tables,
+                                            n_tiles > 0 ? tables
+                                                        : arguments.tables,
                                             frame,
                                             buffer + warp * size,
                                             group);

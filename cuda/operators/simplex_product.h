@@ -21,12 +21,12 @@ namespace Tessella
     {
       /**
        * Product of the operator of SimplexData with vectors in device memory.
-       * The algorithm is that of HostSimplexProduct, in three kernels: values at
-       * nodes, by a thread per simplex; rows of Lagrange polynomials, by a warp
-       * for 16 simplices, on the matrix units, whose other operands are the
-       * constant matrices of SimplexReference; and rows of basis functions, by a
-       * thread per simplex. There are no atomic operations: results have the
-       * same bits in each run.
+       * The algorithm is that of HostSimplexProduct, in three kernels: values
+       * at nodes, by a thread per simplex; rows of Lagrange polynomials, by a
+       * warp for 16 simplices, on the matrix units, whose other operands are
+       * the constant matrices of SimplexReference; and rows of basis functions,
+       * by a thread per simplex. There are no atomic operations: results have
+       * the same bits in each run.
        */
       class SimplexProduct
       {

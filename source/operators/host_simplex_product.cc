@@ -289,9 +289,9 @@ namespace Tessella
 
 
     double
-    HostSimplexProduct::n_operations() const
+    HostSimplexProduct::n_operations(const SimplexData      &data,
+                                     const SimplexReference &r)
     {
-      const SimplexReference &r = reference;
       const double volume = 2. * r.n * r.n + 2. * r.dim * r.n_lower * r.n +
                             (data.reaction ? r.n * r.n : 0.) +
                             (data.advection ? r.n_lower * r.n : 0.);

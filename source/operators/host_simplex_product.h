@@ -44,9 +44,10 @@ namespace Tessella
         return data;
       }
 
-      /// Multiplications and additions of one product.
-      double
-      n_operations() const;
+      /// Multiplications and additions of one product with constant matrices
+      /// and basis functions; the evaluation of the latter is not counted.
+      static double
+      n_operations(const SimplexData &data, const SimplexReference &reference);
 
       std::size_t
       memory_consumption() const;
