@@ -56,6 +56,20 @@ namespace Tessella
         bool          tensor;
       };
 
+      /// Coefficients of a form at the points of a volume or a facet, null if
+      /// absent: those of VolumeBlocks, or of FacetBlocks with the neighbour as
+      /// index 1. If they do not vary, arrays have one vector of equal entries.
+      template <int dim>
+      struct ProductTerms
+      {
+        const double *a[dim * dim]; ///< only a[0] if isotropic
+        const double *beta[2][dim];
+        const double *b[2][dim];
+        const double *c[2];
+        bool          tensor;
+        bool          varying;
+      };
+
       /// Data of several functions, one of two factors of a product.
       struct Factor
       {
@@ -208,6 +222,36 @@ namespace Tessella
                                    unsigned int  n,
                                    double       *C,
                                    unsigned long ldc);
+
+        /// Value (row 0) and gradient (rows 1..dim) of one discrete function.
+        void (*evaluate_function)(const Space         &space,
+                                  const double *const *x,
+                                  unsigned int         n,
+                                  const double        *coefficients,
+                                  double              *out,
+                                  unsigned int         row_stride);
+
+        /**
+         * Terms of a form at points, applied to the discrete function with the
+         * given coefficients, and integrated with weights against all functions
+         * of the same space. The argument neighbor has the rows of the
+         * neighbour's function as evaluate_function() returns them, or is null.
+         * The lanes of a vector are separate sums: entry i of the result is the
+         * sum of entries [i * lanes, (i + 1) * lanes) of @p sums, which has
+         * `padding` entries for each function.
+         */
+        void (*add_product)(const Space             &space,
+                            const double *const     *x,
+                            const double            *w,
+                            unsigned int             n,
+                            const ProductTerms<dim> &terms,
+                            const double            *neighbor,
+                            unsigned int             row_stride,
+                            const double            *coefficients,
+                            double                  *sums);
+
+        /// Sums over lanes of the results of add_product().
+        void (*sum_lanes)(const double *sums, unsigned int n, double *result);
       };
 
       template <int dim>

@@ -887,6 +887,9 @@ namespace Tessella
             }
         }
 
+// Members of this namespace.
+#include "host_product_kernels.h"
+
         void
         stream(const double *from, const unsigned int n, double *to)
         {
@@ -937,7 +940,10 @@ namespace Tessella
                                         interpolate,
                                         scale,
                                         transpose,
-                                        transposed_product};
+                                        transposed_product,
+                                        evaluate_function<dim>,
+                                        add_product<dim>,
+                                        sum_lanes};
       } // namespace
 
 

@@ -8,6 +8,7 @@
 #include <tessella/lac/basic_block_matrix.h>
 #include <tessella/lac/trilinos_block_matrix.h>
 
+#include <string>
 #include <utility>
 
 #include "../../cuda/lac/block_matrix.h"
@@ -22,6 +23,7 @@
 //                          rounds them if the types differ
 //   convert(from, n)       copies values in its own memory
 //   product(structure, y, x), transpose_product(structure, y, x)
+//   external               product to be used instead if it is set
 
 namespace Tessella
 {
@@ -126,7 +128,9 @@ namespace Tessella
   {
     if (empty())
       return;
-    if (transpose)
+    if (data->external)
+      data->external(dst, src, transpose);
+    else if (transpose)
       data->transpose_product(*this, dst, src);
     else
       data->product(*this, dst, src);
@@ -222,9 +226,48 @@ namespace Tessella
   BasicBlockMatrix<Number, Data>::copy_from(
     const BasicBlockMatrix<OtherNumber, OtherData> &matrix)
   {
+    matrix.check_has_all_blocks("A copy in another precision");
     reinit(matrix.block_sparsity(), matrix.dof_offset(), matrix.partition());
     if (!empty())
       data->convert(matrix.values(), n_nonzero_elements());
+  }
+
+
+
+  template <typename Number, typename Data>
+  void
+  BasicBlockMatrix<Number, Data>::set_external_product(
+    const ExternalProduct &product)
+  {
+    AssertThrow(data != nullptr && block_sparsity().block_column.size() ==
+                                     block_sparsity().row_width.size(),
+                dealii::ExcMessage("A block matrix with an external product "
+                                   "must have the diagonal blocks alone."));
+    data->external = product;
+  }
+
+
+
+  template <typename Number, typename Data>
+  bool
+  BasicBlockMatrix<Number, Data>::has_external_product() const
+  {
+    return data != nullptr && data->external;
+  }
+
+
+
+  template <typename Number, typename Data>
+  void
+  BasicBlockMatrix<Number, Data>::check_has_all_blocks(const char *what) const
+  {
+    AssertThrow(!has_external_product(),
+                dealii::ExcMessage(
+                  std::string(what) +
+                  " needs all blocks of a matrix, but an operator without a "
+                  "matrix has the diagonal blocks alone: take BlockJacobi, "
+                  "BlockChebyshev or Multigrid with coarse matrices of "
+                  "assemble_coarse_operators(), or assemble the matrix."));
   }
 
 

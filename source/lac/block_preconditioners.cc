@@ -223,6 +223,7 @@ namespace Tessella
     AssertThrow(data.n_sweeps > 0,
                 ExcMessage("The number of sweeps of BlockGaussSeidel must be "
                            "positive."));
+    matrix.check_has_all_blocks("BlockGaussSeidel");
     this->invert_diagonal(matrix);
     this->implementation->data.make_colors();
     this->implementation->degree    = data.n_sweeps;

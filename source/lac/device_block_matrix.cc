@@ -30,6 +30,11 @@ namespace Tessella
     template <typename Number>
     struct DeviceBlockData
     {
+      /// See BasicBlockMatrix::set_external_product().
+      std::function<
+        void(const Device::Destination<Number> &, const Number *, const bool)>
+        external;
+
       DeviceBlockData(const BlockSparsity              &sparsity,
                       const std::vector<std::uint64_t> &dof_offset,
                       const Device::AllProcesses       *all)

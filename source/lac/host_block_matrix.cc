@@ -26,6 +26,11 @@ namespace Tessella
     template <typename Number>
     struct HostBlockData
     {
+      /// See BasicBlockMatrix::set_external_product().
+      std::function<
+        void(const Destination<Number> &, const Number *, const bool)>
+        external;
+
       static void
       check_available()
       {}

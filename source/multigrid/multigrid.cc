@@ -107,6 +107,7 @@ namespace Tessella
                    const MultigridHierarchy        &hierarchy,
                    const AdditionalData            &data)
     {
+      matrix.check_has_all_blocks("A Galerkin operator of Multigrid");
       rebuild(implementation, hierarchy, data, [&](Implementation &result) {
         if (without_penalty != nullptr)
           result.check_matrix(*without_penalty, hierarchy, 0);
@@ -247,6 +248,8 @@ namespace Tessella
       AssertThrow(data.n_smoothing_steps > 0,
                   ExcMessage("Multigrid needs one smoothing step or more."));
       check_matrix(matrix, hierarchy, 0);
+      if (data.smoother == Smoother::gauss_seidel)
+        matrix.check_has_all_blocks("The smoother Gauss-Seidel of Multigrid");
       for (unsigned int l = 0; l < hierarchy.n_levels(); ++l)
         levels.push_back(std::make_unique<Level>());
       report.levels.resize(hierarchy.n_levels());

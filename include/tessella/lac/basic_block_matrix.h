@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -143,6 +144,27 @@ namespace Tessella
               const BlockSparsity                          &sparsity,
               const std::vector<std::uint64_t>             &dof_offset);
 #endif
+
+    /// Product A x or, if the last argument is set, A^T x, which is used as the
+    /// destination demands. Arguments are entries that this process owns.
+    using ExternalProduct =
+      std::function<void(const internal::Device::Destination<Number> &,
+                         const Number *,
+                         const bool)>;
+    /**
+     * Makes @p product the product of this matrix, whose structure must have
+     * the diagonal blocks alone; their values remain those of the matrix. This
+     * is how a MatrixFreeOperator serves preconditioners that need products and
+     * diagonal blocks only. Others reject such a matrix. reinit() removes the
+     * product.
+     */
+    void
+    set_external_product(const ExternalProduct &product);
+    bool
+    has_external_product() const;
+    /// Throws if the matrix has an external product: @p what needs all blocks.
+    void
+    check_has_all_blocks(const char *what) const;
 
   private:
     /// dst = A src or A^T src; @p add: adds the product to dst.
