@@ -5,7 +5,8 @@
 // boundaries, symmetric and other interior penalty, transposed; meshes and
 // forms for which the algorithm does not exist.
 
-#include <deal.II/fe/mapping_fe.h>
+#include <deal.II/base/function_lib.h>
+
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>
 
@@ -29,8 +30,8 @@ template <int dim>
 void
 make_mesh(dealii::Triangulation<dim> &triangulation, const bool periodic)
 {
-  dealii::GridGenerator::subdivided_hyper_cube_with_simplices(
-    triangulation, dim == 2 ? 4 : 2);
+  dealii::GridGenerator::subdivided_hyper_cube_with_simplices(triangulation,
+                                                              dim == 2 ? 4 : 2);
   unsigned int n = 0;
   for (const auto &cell : triangulation.active_cell_iterators())
     cell->set_material_id(++n % 3);
@@ -147,6 +148,8 @@ check_form(const std::string                     &name,
                   0.,
                   1e-13);
     }
+  // x - A x + A x
+  y = x;
   product.vmult({y.begin(), internal::Device::Product::subtract, y.begin()},
                 x.begin(),
                 nullptr,
@@ -155,6 +158,9 @@ check_form(const std::string                     &name,
                 x.begin(),
                 nullptr,
                 false);
+  y -= x;
+  check(name + ", difference and sum",
+        y.linfty_norm() <= 1e-14 * expected.linfty_norm());
 }
 
 template <int dim>
@@ -193,10 +199,56 @@ check_degree(const bool periodic, const unsigned int degree)
     }
 }
 
+template <int dim>
+void
+check_reason(const std::string                     &name,
+             dealii::Triangulation<dim>            &triangulation,
+             const unsigned int                     levels_up,
+             const AdvectionDiffusionReaction<dim> &form,
+             const std::string                     &reason)
+{
+  AgglomerationHandler<dim> handler(triangulation);
+  handler.agglomerate(Agglomeration::parents<dim>(levels_up));
+  handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(2));
+  internal::SimplexData     data;
+  const std::vector<double> sigma(handler.polytopic_mesh().n_facets(), 1.);
+  const std::string         why = internal::set_up_simplex_data(
+    handler.polytopic_mesh(), handler.polytopic_dofs(), form, sigma, data);
+  if (!check(name, why == reason))
+    dealii::deallog << why << std::endl;
+}
+
+void
+check_reasons()
+{
+  dealii::Triangulation<2> squares, triangles;
+  dealii::GridGenerator::subdivided_hyper_cube(squares, 2);
+  dealii::GridGenerator::subdivided_hyper_cube_with_simplices(triangles, 2);
+  AdvectionDiffusionReaction<2> form;
+  form.set_diffusion(1.);
+  check_reason(
+    "squares", squares, 0, form, "not every polytope is one affine simplex");
+  form.set_reaction(std::make_shared<dealii::Functions::CosineFunction<2>>());
+  check_reason("variable coefficient",
+               triangles,
+               0,
+               form,
+               "the coefficients of the form are not constant on each "
+               "polytope");
+  form.set_coefficient_order(0);
+  check_reason("variable coefficient of order 0",
+               triangles,
+               0,
+               form,
+               "the coefficients of the form are not constant on each "
+               "polytope");
+}
+
 int
 main(int argc, char **argv)
 {
   TestProgram program(argc, argv);
+  check_reasons();
   for (const bool periodic : {false, true})
     {
       for (unsigned int degree = 1; degree <= (periodic ? 3 : 10);
