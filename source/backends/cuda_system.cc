@@ -179,7 +179,7 @@ namespace Tessella
       });
       ConstantSystemTerms<dim> terms;
       const bool               constant =
-        values != nullptr && has_constant_terms(system, terms);
+        target.has_matrix() && has_constant_terms(system, terms);
       assemble_pairs(pairs, constant ? &terms : nullptr, values, rhs);
       structure.on_all_processes([&]() {
         using Operations = Device::VectorOperations<Number>;
