@@ -214,8 +214,16 @@ namespace Tessella
         system.constant_terms(terms);
       for (const unsigned int p : dofs.degree)
         found = found && p == degree;
-      return dealii::Utilities::MPI::min(found ? 1 : 0,
-                                         context.structure.communicator) == 1;
+      // Processes without polytopes agree with all others.
+      const bool         none  = dofs.degree.empty();
+      const unsigned int least = dealii::Utilities::MPI::min(
+                           none    ? Device::max_system_degree + 1
+                           : found ? degree
+                                   : 0u,
+                           context.structure.communicator),
+                         largest = dealii::Utilities::MPI::max(
+                           none ? 0u : degree, context.structure.communicator);
+      return least > 0 && least == largest;
     }
 
 
