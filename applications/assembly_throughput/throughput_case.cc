@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include "throughput_case.h"
 
+#include <deal.II/base/function.h>
 #include <deal.II/base/multithread_info.h>
 #include <deal.II/base/timer.h>
 #include <deal.II/base/utilities.h>
@@ -12,6 +13,7 @@
 #include <deal.II/lac/vector.h>
 
 #include <tessella/base/on_all_processes.h>
+#include <tessella/forms/isotropic_elasticity.h>
 #include <tessella/lac/block_sparsity.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
@@ -210,10 +212,13 @@ namespace Tessella
 
       /// Measures a program that assembles once, and then repeated assembly. @p
       /// complete adds the remaining contributions to the right-hand side.
-      template <typename System, int dim, typename Assembler, typename Complete>
+      template <typename System,
+                typename Assembler,
+                typename FormType,
+                typename Complete>
       void
       measure_assembly(Assembler         &assembler,
-                       const Form<dim>   &form,
+                       const FormType    &form,
                        const unsigned int repetitions,
                        const Complete    &complete,
                        ThroughputResult  &result)
@@ -256,10 +261,10 @@ namespace Tessella
       }
 
       /// Measures assembly into the kind of matrix that @p result asks for.
-      template <int dim, typename Complete>
+      template <int dim, typename FormType, typename Complete>
       void
       measure_kinds(const PolytopicSpace<dim> &space,
-                    const Form<dim>           &form,
+                    const FormType            &form,
                     const DiscretisationInput &discretisation,
                     const unsigned int         repetitions,
                     const Complete            &complete,
@@ -276,19 +281,19 @@ namespace Tessella
           switch (execution.matrix)
             {
               case MatrixKind::trilinos:
-                measure_assembly<TrilinosSystem, dim>(
+                measure_assembly<TrilinosSystem>(
                   assembler, form, repetitions, complete, result);
                 break;
               case MatrixKind::sparse:
-                measure_assembly<SparseSystem, dim>(
+                measure_assembly<SparseSystem>(
                   assembler, form, repetitions, complete, result);
                 break;
               case MatrixKind::device:
-                measure_assembly<DeviceSystem<double>, dim>(
+                measure_assembly<DeviceSystem<double>>(
                   assembler, form, repetitions, complete, result);
                 break;
               case MatrixKind::device_single:
-                measure_assembly<DeviceSystem<float>, dim>(
+                measure_assembly<DeviceSystem<float>>(
                   assembler, form, repetitions, complete, result);
                 break;
             }
@@ -298,11 +303,47 @@ namespace Tessella
             PolytopicAssembler<dim> assembler(space, data);
             measure(assembler);
           }
-        else
+        else if constexpr (std::is_base_of<Form<dim>, FormType>::value)
           {
             StrategyAssembler<dim> assembler(space, execution.strategy, data);
             measure(assembler);
           }
+      }
+
+      /// Measures linear elasticity with a unit force. Its work is that of all
+      /// pairs of components of the scalar form with the same quadrature, while
+      /// geometry and structure are read once.
+      template <int dim>
+      void
+      measure_elasticity(const AgglomerationHandler<dim> &handler,
+                         const DiscretisationInput       &discretisation,
+                         const unsigned int               repetitions,
+                         ThroughputResult                &result)
+      {
+        IsotropicElasticity<dim> form(1., 1.);
+        form.set_force(
+          std::make_shared<Functions::ConstantFunction<dim>>(1., dim));
+        form.set_theta(discretisation.theta);
+        form.set_coefficient_order(result.coefficient_order);
+        measure_kinds<dim>(
+          handler,
+          static_cast<const SystemForm<dim> &>(form),
+          discretisation,
+          repetitions,
+          [](auto &) {},
+          result);
+        AssemblyWork &work = result.work;
+        work               = assembly_work(handler.polytopic_mesh(),
+                             handler.polytopic_dofs(),
+                             *form.form(0, 0));
+        for (double *number : {&work.volume_flops,
+                               &work.interior_diagonal_flops,
+                               &work.boundary_flops,
+                               &work.neighbor_flops,
+                               &work.diagonal_bytes,
+                               &work.neighbor_bytes})
+          *number *= dim * dim;
+        work.rhs_bytes *= dim;
       }
 
       /// Coefficients of a form at the point (1/2, ..., 1/2), in a cell of
@@ -382,7 +423,7 @@ namespace Tessella
           touch_for(slab.polytopic_mesh(), slab.polytopic_dofs());
         measure_kinds<dim + 1>(
           slab,
-          form,
+          static_cast<const Form<dim + 1> &>(form),
           discretisation,
           repetitions,
           [&](auto &rhs) {
@@ -476,6 +517,8 @@ namespace Tessella
       {
         if (coefficients != CoefficientKind::functor)
           {
+            // The order of quadrature is that of the equation for elasticity,
+            // too.
             auto form = coefficients == CoefficientKind::constant
                           ? make_constant_form(problem, boundary_ids)
                           : std::make_unique<AdvectionDiffusionReaction<dim>>(
@@ -552,7 +595,11 @@ namespace Tessella
                     : benchmark.discretisation.coefficient_order,
                   mesh.triangulation->get_boundary_ids());
       result.coefficient_order = form->coefficient_order();
-      benchmark.discretisation.distribute_dofs(handler, benchmark.degree);
+      const bool elasticity =
+        execution.coefficients == CoefficientKind::elasticity;
+      benchmark.discretisation.distribute_dofs(handler,
+                                               benchmark.degree,
+                                               elasticity ? dim : 1);
       compute_penalty_factors(handler,
                               benchmark.discretisation.penalty.formula);
       result.setup         = slowest(timer);
@@ -572,8 +619,13 @@ namespace Tessella
                      benchmark.repetitions,
                      warm_memory,
                      result);
+      else if (elasticity)
+        measure_elasticity(handler,
+                           benchmark.discretisation,
+                           benchmark.repetitions,
+                           result);
       else
-        measure_kinds(
+        measure_kinds<dim>(
           handler,
           *form,
           benchmark.discretisation,
@@ -587,7 +639,8 @@ namespace Tessella
       if (execution.time_step == 0.)
         {
           result.n_dofs = handler.n_dofs();
-          result.work   = assembly_work(view, dofs, *form);
+          if (!elasticity)
+            result.work = assembly_work(view, dofs, *form);
           sum_up(result.work);
         }
       if (execution.matrix == MatrixKind::device_single)

@@ -37,10 +37,11 @@ namespace Tessella
     std::string
     name(const CoefficientKind coefficients)
     {
-      return coefficients == CoefficientKind::expression ? "expression"
-             : coefficients == CoefficientKind::function ? "function"
-             : coefficients == CoefficientKind::functor  ? "functor"
-                                                         : "constant";
+      return coefficients == CoefficientKind::expression   ? "expression"
+             : coefficients == CoefficientKind::function   ? "function"
+             : coefficients == CoefficientKind::functor    ? "functor"
+             : coefficients == CoefficientKind::elasticity ? "elasticity"
+                                                           : "constant";
     }
 
     namespace
@@ -95,14 +96,16 @@ namespace Tessella
       prm.declare_entry(
         "Coefficients",
         "expression",
-        Patterns::List(
-          Patterns::Selection("expression|function|functor|constant")),
+        Patterns::List(Patterns::Selection(
+          "expression|function|functor|constant|elasticity")),
         "How the coefficients of the equation are given: as expressions, which "
         "are compiled for a CUDA device at run time; as functions, which the "
         "host's threads evaluate; as the functor of this program, whose "
         "coefficients are those of throughput_coefficients.prm; constant: "
         "their values at the point (1/2, ..., 1/2), with which the others are "
-        "compared.");
+        "compared; elasticity: instead of the equation, linear elasticity with "
+        "constant Lame parameters, a system of as many components as there are "
+        "variables, on the same meshes.");
       prm.declare_entry(
         "Coefficient orders",
         "",
@@ -177,10 +180,11 @@ namespace Tessella
       CoefficientKind
       coefficient_kind(const std::string &text)
       {
-        return text == "functor"    ? CoefficientKind::functor
-               : text == "function" ? CoefficientKind::function
-               : text == "constant" ? CoefficientKind::constant
-                                    : CoefficientKind::expression;
+        return text == "functor"      ? CoefficientKind::functor
+               : text == "function"   ? CoefficientKind::function
+               : text == "constant"   ? CoefficientKind::constant
+               : text == "elasticity" ? CoefficientKind::elasticity
+                                      : CoefficientKind::expression;
       }
 
       // Returns the backends that are asked for; instead of automatic, the one
@@ -257,6 +261,16 @@ namespace Tessella
       const std::vector<unsigned int> threads =
         parse_integers("Benchmark/Threads", prm.get("Threads"), 1, 4096);
       prm.leave_subsection();
+      for (const CoefficientKind kind : kinds)
+        AssertThrow(kind != CoefficientKind::elasticity ||
+                      (strategies.size() == 1 &&
+                       strategies[0] == AssemblyStrategy::block_rows &&
+                       time_step == 0. && !coefficients_only),
+                    ExcMessage(
+                      "Benchmark/Coefficients has 'elasticity', which "
+                      "is measured with Benchmark/Strategies = "
+                      "block_rows, Time step = 0 and Coefficients only "
+                      "= false."));
 
       executions.clear();
       for (const Backend backend : backends)

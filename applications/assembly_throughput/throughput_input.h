@@ -34,10 +34,13 @@ namespace Tessella
       expression, ///< compiled at run time for a device
       function,   ///< evaluated by the threads of the host
       functor,    ///< compiled with this program
-      constant    ///< set to their values at one point
+      constant,   ///< set to their values at one point
+      /// Instead of the equation, linear elasticity with lambda = mu = 1.
+      elasticity
     };
 
-    /// Returns "expression", "function", "functor" or "constant".
+    /// Returns "expression", "function", "functor", "constant" or
+    /// "elasticity".
     std::string
     name(const CoefficientKind coefficients);
 

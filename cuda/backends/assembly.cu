@@ -449,11 +449,12 @@ namespace Tessella
       template <int dim>
       template <typename Number>
       Times
-      Assembler<dim>::assemble(const FormData<dim>   &form,
-                               const Penalty         &penalty,
-                               const Tabulation      &tabulation,
-                               const Target<Number>  &target,
-                               const Evaluation<dim> *evaluation)
+      Assembler<dim>::assemble(const FormData<dim>            &form,
+                               const Penalty                  &penalty,
+                               const Tabulation               &tabulation,
+                               const Target<Number>           &target,
+                               const Evaluation<dim>          *evaluation,
+                               const ConstantSystemTerms<dim> *system)
       {
         Implementation            &I = *implementation;
         Workspace::Implementation &W = *I.workspace.operator->();
@@ -463,6 +464,7 @@ namespace Tessella
         Times         result;
         PipelineTimes times(W, result);
         wait_for_default_stream();
+        I.kernels->set_system(system);
         result.kernel = I.kernels->name(form);
         I.select_form(form, penalty, tabulation, evaluation);
 
@@ -533,17 +535,19 @@ namespace Tessella
       template class Assembler<2>;
       template class Assembler<3>;
       template class Assembler<4>;
-#define INSTANTIATE(dim)                                            \
-  template Times Assembler<dim>::assemble(const FormData<dim> &,    \
-                                          const Penalty &,          \
-                                          const Tabulation &,       \
-                                          const Target<double> &,   \
-                                          const Evaluation<dim> *); \
-  template Times Assembler<dim>::assemble(const FormData<dim> &,    \
-                                          const Penalty &,          \
-                                          const Tabulation &,       \
-                                          const Target<float> &,    \
-                                          const Evaluation<dim> *)
+#define INSTANTIATE(dim)                                                     \
+  template Times Assembler<dim>::assemble(const FormData<dim> &,             \
+                                          const Penalty &,                   \
+                                          const Tabulation &,                \
+                                          const Target<double> &,            \
+                                          const Evaluation<dim> *,           \
+                                          const ConstantSystemTerms<dim> *); \
+  template Times Assembler<dim>::assemble(const FormData<dim> &,             \
+                                          const Penalty &,                   \
+                                          const Tabulation &,                \
+                                          const Target<float> &,             \
+                                          const Evaluation<dim> *,           \
+                                          const ConstantSystemTerms<dim> *)
 
       INSTANTIATE(2);
       INSTANTIATE(3);

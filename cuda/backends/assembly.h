@@ -3,6 +3,7 @@
 #define tessella_cuda_backends_assembly_h
 
 #include <tessella/base/backend.h>
+#include <tessella/forms/constant_system.h>
 #include <tessella/forms/device_coefficients.h>
 #include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
@@ -326,15 +327,19 @@ namespace Tessella
         /**
          * Computes the block rows of the matrix, the vector, or both, as @p
          * form requests. Coefficients come from @p tabulation or, if @p
-         * evaluation is given, are evaluated on the device.
+         * evaluation is given, are evaluated on the device. If @p system is
+         * given, the block rows of the matrix are those of all its pairs, form
+         * is that of the pair (0, 0), and the blocks' positions are those of
+         * this pair in the matrix of all components.
          */
         template <typename Number>
         Times
-        assemble(const FormData<dim>   &form,
-                 const Penalty         &penalty,
-                 const Tabulation      &tabulation,
-                 const Target<Number>  &target,
-                 const Evaluation<dim> *evaluation = nullptr);
+        assemble(const FormData<dim>            &form,
+                 const Penalty                  &penalty,
+                 const Tabulation               &tabulation,
+                 const Target<Number>           &target,
+                 const Evaluation<dim>          *evaluation = nullptr,
+                 const ConstantSystemTerms<dim> *system     = nullptr);
 
         /// Computes the largest n . a n over the points of each polytope on its
         /// side of its facets and copies it to the host: two values per facet;

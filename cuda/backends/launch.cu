@@ -6,6 +6,7 @@
 #include "../device/pipeline.h"
 #include "basis.h"
 #include "launch.h"
+#include "system_launcher.h"
 
 namespace Tessella
 {
@@ -513,9 +514,21 @@ namespace Tessella
 
 
       template <int dim>
+      void
+      Kernels<dim>::set_system(const ConstantSystemTerms<dim> *terms)
+      {
+        system = terms;
+      }
+
+
+
+      template <int dim>
       std::string
       Kernels<dim>::name(const FormData<dim> &form) const
       {
+        if (system != nullptr)
+          return "rows of systems, p = " + std::to_string(max_degree) +
+                 " (specialised)";
         std::string text;
         if (slab_matrix(form) && n_not_upright < last - first)
           {
@@ -602,6 +615,17 @@ namespace Tessella
       {
         if (launch.slab_rows && n_not_upright == 0)
           return;
+        if constexpr (dim < 4)
+          if (system != nullptr)
+            {
+              D.volume_rule = matrix_rule(D.form);
+              launch_system_rows<dim, Number>(max_degree,
+                                              D,
+                                              *system,
+                                              launch.stream);
+              launch.clock.stop("block rows of systems", launch.stream);
+              return;
+            }
         D.leave_out_upright    = launch.slab_rows;
         const RowScheme scheme = registry.scheme(D.form);
         if (scheme == RowScheme::units)

@@ -2,6 +2,7 @@
 #ifndef tessella_cuda_backends_launch_h
 #define tessella_cuda_backends_launch_h
 
+#include <tessella/forms/constant_system.h>
 #include <tessella/lac/block_sparsity.h>
 
 #include <string>
@@ -45,6 +46,12 @@ namespace Tessella
                const PolytopicDoFs      &dofs,
                const BlockSparsity      &sparsity,
                const RuleTables         &rules);
+
+        /// Sets the system whose matrix launch() computes, instead of that of a
+        /// scalar form, or null. Its kernels serve simplices with one degree of
+        /// at most max_system_degree.
+        void
+        set_system(const ConstantSystemTerms<dim> *terms);
 
         /// Sets the members of @p data that this class owns.
         void
@@ -177,18 +184,19 @@ namespace Tessella
                      const UnitList &list,
                      const Launch   &launch);
 
-        const AssemblerInput<dim> &in;
-        const PolytopicMesh<dim>  &mesh;
-        const PolytopicDoFs       &dofs;
-        const BlockSparsity       &sparsity;
-        const RuleTables          &rules;
-        const unsigned int         first, last;
-        const MeshProperties       properties;
-        const KernelRegistry<dim>  registry;
-        const KernelChoice         choice;
-        const unsigned int         max_degree, pairs, facet_step;
-        const bool                 simplices, prisms;
-        SlabRules                  slab_rules;
+        const AssemblerInput<dim>      &in;
+        const PolytopicMesh<dim>       &mesh;
+        const PolytopicDoFs            &dofs;
+        const BlockSparsity            &sparsity;
+        const RuleTables               &rules;
+        const unsigned int              first, last;
+        const MeshProperties            properties;
+        const KernelRegistry<dim>       registry;
+        const KernelChoice              choice;
+        const unsigned int              max_degree, pairs, facet_step;
+        const ConstantSystemTerms<dim> *system = nullptr;
+        const bool                      simplices, prisms;
+        SlabRules                       slab_rules;
         /// slab: SlabKernel serves the mesh, except for n_not_upright rows.
         const bool   slab;
         unsigned int n_not_upright = 0;

@@ -54,6 +54,47 @@ namespace Tessella
 
     template <int dim>
     BlockRowAssembler<dim>::BlockRowAssembler(
+      const HostProblem<dim>               &problem,
+      const std::vector<BlockRowPart<dim>> &all_parts,
+      const std::vector<unsigned char>     &exponents,
+      const bool                            tensor_product,
+      const bool                            matrix)
+      : mesh(problem.mesh)
+      , dofs(problem.dofs)
+      , rules(problem.rules)
+      , kernels(problem.kernels)
+      , exponents(exponents)
+      , tensor_product(tensor_product)
+      , want_matrix(matrix)
+      , sparsity(*all_parts.front().sparsity)
+      , diffusion(nullptr)
+      , volume_points(buffer_capacity(rules))
+      , facet_points(mesh, dofs, rules, kernels)
+      , facet_values(nullptr)
+    {
+      allocate_basis();
+      parts.reserve(all_parts.size());
+      for (const BlockRowPart<dim> &entry : all_parts)
+        {
+          parts.emplace_back(entry, matrix);
+          Part &part = parts.back();
+          allocate_volume_blocks(part);
+          if (!want_matrix || part.volume.constant)
+            evaluate_constant_volume(part);
+          allocate_facet_blocks(part);
+          any_facets = any_facets || part.facet.facets;
+          any_rhs    = any_rhs || part.rhs;
+          several_sigma =
+            several_sigma || (part.sigma != parts.front().sigma &&
+                              *part.sigma != *parts.front().sigma);
+        }
+      facet_points.record_facets = several_sigma;
+    }
+
+
+
+    template <int dim>
+    BlockRowAssembler<dim>::BlockRowAssembler(
       const HostProblem<dim>           &problem,
       const BlockSparsity              &sparsity,
       const std::vector<double>        &sigma,
@@ -62,30 +103,16 @@ namespace Tessella
       const bool                        matrix,
       const bool                        rhs,
       const DiffusionValues<dim>       *diffusion_values,
-      const FacetValues<dim>           *facet_values)
-      : mesh(problem.mesh)
-      , dofs(problem.dofs)
-      , sparsity(sparsity)
-      , form(problem.form)
-      , sigma(sigma)
-      , rules(problem.rules)
-      , kernels(problem.kernels)
-      , exponents(exponents)
-      , tensor_product(tensor_product)
-      , want_matrix(matrix)
-      , want_rhs(rhs)
-      , volume_structure(form.volume_structure())
-      , facet_structure(form.facet_structure())
-      , diffusion(volume_structure.constant ? nullptr : diffusion_values)
-      , volume_points(buffer_capacity(rules))
-      , facet_points(mesh, dofs, rules, kernels)
-      , facet_values(facet_values)
+      const FacetValues<dim>           *stored_facet_values)
+      : BlockRowAssembler(problem,
+                          {{&problem.form, &sparsity, &sigma, 0, rhs}},
+                          exponents,
+                          tensor_product,
+                          matrix)
     {
-      allocate_basis();
-      allocate_volume_blocks();
-      if (!want_matrix || volume_structure.constant)
-        evaluate_constant_volume();
-      allocate_facet_blocks();
+      if (!parts.front().volume.constant)
+        diffusion = diffusion_values;
+      facet_values = stored_facet_values;
     }
 
 
@@ -110,11 +137,13 @@ namespace Tessella
 
     template <int dim>
     void
-    BlockRowAssembler<dim>::allocate_volume_blocks()
+    BlockRowAssembler<dim>::allocate_volume_blocks(Part &part)
     {
-      const VolumeStructure &structure = volume_structure;
-      VolumeBlocks<dim>     &blocks    = volume_blocks;
-      Arrays                 next(volume_memory,
+      const VolumeStructure                &structure = part.volume;
+      VolumeBlocks<dim>                    &blocks    = part.volume_blocks;
+      HostKernels::VolumeCoefficients<dim> &coefficients =
+        part.volume_coefficients;
+      Arrays     next(part.volume_memory,
                   dim * dim + 2 * dim + 2,
                   volume_points.capacity);
       const bool tensor = structure.diffusion == DiffusionType::tensor;
@@ -127,21 +156,22 @@ namespace Tessella
           blocks.b[d]    = next(structure.b);
         }
       blocks.c = next(structure.c);
-      blocks.f = next(structure.f && want_rhs);
+      blocks.f = next(structure.f && part.rhs);
 
-      std::copy(blocks.a, blocks.a + dim * dim, volume_coefficients.a);
-      std::copy(blocks.b, blocks.b + dim, volume_coefficients.b);
-      std::copy(blocks.beta, blocks.beta + dim, volume_coefficients.beta);
-      volume_coefficients.c      = blocks.c;
-      volume_coefficients.tensor = tensor;
+      std::copy(blocks.a, blocks.a + dim * dim, coefficients.a);
+      std::copy(blocks.b, blocks.b + dim, coefficients.b);
+      std::copy(blocks.beta, blocks.beta + dim, coefficients.beta);
+      coefficients.c      = blocks.c;
+      coefficients.tensor = tensor;
     }
 
 
 
     template <int dim>
     void
-    BlockRowAssembler<dim>::evaluate_constant_volume()
+    BlockRowAssembler<dim>::evaluate_constant_volume(Part &part)
     {
+      VolumeBlocks<dim> &volume_blocks = part.volume_blocks;
       if (want_matrix && mesh.n_subcells() > 0)
         {
           const unsigned int  n = volume_points.capacity;
@@ -161,7 +191,7 @@ namespace Tessella
           batch.material           = material.data();
           VolumeBlocks<dim> blocks = volume_blocks;
           blocks.f                 = nullptr;
-          form.evaluate_volume(batch, blocks);
+          part.form->evaluate_volume(batch, blocks);
         }
       std::fill(volume_blocks.a, volume_blocks.a + dim * dim, nullptr);
       std::fill(volume_blocks.b, volume_blocks.b + dim, nullptr);
@@ -173,11 +203,11 @@ namespace Tessella
 
     template <int dim>
     void
-    BlockRowAssembler<dim>::allocate_facet_blocks()
+    BlockRowAssembler<dim>::allocate_facet_blocks(Part &part)
     {
-      const FacetStructure &structure = facet_structure;
-      FacetBlocks<dim>     &blocks    = facet_blocks;
-      Arrays next(facet_memory, 5 * dim + 3, facet_points.array_size);
+      const FacetStructure &structure = part.facet;
+      FacetBlocks<dim>     &blocks    = part.facet_blocks;
+      Arrays next(part.facet_memory, 5 * dim + 3, facet_points.array_size);
       for (unsigned int d = 0; d < dim; ++d)
         {
           for (unsigned int side = 0; side < 2; ++side)
@@ -185,11 +215,11 @@ namespace Tessella
               blocks.b[side][d]    = next(structure.b);
               blocks.beta[side][d] = next(structure.beta);
             }
-          blocks.s[d] = next(structure.rhs && structure.beta && want_rhs);
+          blocks.s[d] = next(structure.rhs && structure.beta && part.rhs);
         }
       blocks.c[0] = next(true);
       blocks.c[1] = next(true);
-      blocks.r    = next(structure.rhs && want_rhs);
+      blocks.r    = next(structure.rhs && part.rhs);
     }
 
 
@@ -222,46 +252,71 @@ namespace Tessella
                                      double            *values,
                                      double            *rhs)
     {
-      const unsigned int n     = dofs.n_basis[k];
-      const std::size_t  width = sparsity.row_width[k];
-      Row row = {k, space(k), sparsity.row_width[k], values, nullptr, rhs};
-      if (want_rhs)
-        std::fill(rhs, rhs + n, 0.);
-
-      diagonal_touched     = false;
-      current_block_column = invalid_index;
-      if (want_matrix)
-        {
-          row.diagonal =
-            values +
-            sparsity.column_offset[find_block(k, k, sparsity.block_offset[k])];
-          // Without facet terms the blocks of the neighbours are zero. Other
-          // components may have columns between them.
-          if (!facet_structure.facets)
-            for (std::uint64_t b = sparsity.block_offset[k];
-                 b < sparsity.block_offset[k + 1];
-                 ++b)
-              for (unsigned int i = 0; i < n; ++i)
-                std::fill_n(values + i * width + sparsity.column_offset[b],
-                            dofs.n_basis[sparsity.block_column[b]],
-                            0.);
-        }
-
+      const Row row = {k, space(k), sparsity.row_width[k]};
+      for (Part &part : parts)
+        start_row(row, part, values, rhs);
       assemble_volume(row);
-      if (facet_structure.facets)
+      if (any_facets)
         assemble_facets(row);
-
       if (want_matrix)
+        for (Part &part : parts)
+          finish_row(row, part);
+    }
+
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::start_row(const Row &row,
+                                      Part      &part,
+                                      double    *values,
+                                      double    *rhs)
+    {
+      const unsigned int   n      = row.element.n_functions;
+      const BlockSparsity &blocks = *part.sparsity;
+      if (part.rhs)
         {
-          double *const diagonal = row.diagonal;
-          if (!diagonal_touched)
-            for (unsigned int i = 0; i < n; ++i)
-              std::fill(diagonal + i * width, diagonal + i * width + n, 0.);
-          if (volume_structure.symmetric)
-            for (unsigned int i = 1; i < n; ++i)
-              for (unsigned int j = 0; j < i; ++j)
-                diagonal[i * width + j] = diagonal[j * width + i];
+          part.f = rhs + std::size_t(part.test) * n;
+          std::fill(part.f, part.f + n, 0.);
         }
+      part.diagonal_touched     = false;
+      part.current_block_column = invalid_index;
+      if (!want_matrix)
+        return;
+      part.values = values + std::size_t(part.test) * n * row.width;
+      part.diagonal =
+        part.values +
+        blocks
+          .column_offset[find_block(row.k, row.k, blocks.block_offset[row.k])];
+      // Without facet terms the blocks of the neighbours are zero. Other
+      // components may have columns between them.
+      if (!part.facet.facets)
+        for (std::uint64_t b = blocks.block_offset[row.k];
+             b < blocks.block_offset[row.k + 1];
+             ++b)
+          for (unsigned int i = 0; i < n; ++i)
+            std::fill_n(part.values + std::size_t(i) * row.width +
+                          blocks.column_offset[b],
+                        dofs.n_basis[blocks.block_column[b]],
+                        0.);
+    }
+
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::finish_row(const Row &row, Part &part)
+    {
+      const unsigned int n        = row.element.n_functions;
+      const std::size_t  width    = row.width;
+      double *const      diagonal = part.diagonal;
+      if (!part.diagonal_touched)
+        for (unsigned int i = 0; i < n; ++i)
+          std::fill(diagonal + i * width, diagonal + i * width + n, 0.);
+      if (part.volume.symmetric)
+        for (unsigned int i = 1; i < n; ++i)
+          for (unsigned int j = 0; j < i; ++j)
+            diagonal[i * width + j] = diagonal[j * width + i];
     }
 
 
@@ -270,11 +325,10 @@ namespace Tessella
     void
     BlockRowAssembler<dim>::assemble_volume(const Row &row)
     {
-      const VolumeStructure &structure = volume_structure;
-      const bool             matrix =
-        want_matrix && (structure.diffusion != DiffusionType::none ||
-                        structure.beta || structure.b || structure.c);
-      if (!matrix && !(want_rhs && structure.f))
+      bool any = false;
+      for (const Part &part : parts)
+        any = any || part.volume_matrix || (part.rhs && part.volume.f);
+      if (!any)
         return;
 
       const unsigned int slice   = slice_size(row.element.n_functions);
@@ -284,7 +338,8 @@ namespace Tessella
         {
           const unsigned int n_points = volume_points.fill(
             mesh, dofs, rules, kernels, row.k, subcell, point);
-          evaluate_volume_form(row.k, n_points, first);
+          for (Part &part : parts)
+            evaluate_volume_form(part, row.k, n_points, first);
           first += volume_points.n_points;
           for (unsigned int q = 0; q < n_points; q += slice)
             {
@@ -294,10 +349,13 @@ namespace Tessella
                 points[d] = volume_points.x[d] + q;
               kernels.evaluate_basis(
                 row.element, points, m, basis.data(), (dim + 1) * m, m);
-              if (matrix)
-                add_volume_matrix(row, q, m);
-              if (volume_blocks.f)
-                add_volume_rhs(row, q, m);
+              for (Part &part : parts)
+                {
+                  if (part.volume_matrix)
+                    add_volume_matrix(row, part, q, m);
+                  if (part.volume_blocks.f)
+                    add_volume_rhs(row, part, q, m);
+                }
             }
         }
     }
@@ -306,7 +364,8 @@ namespace Tessella
 
     template <int dim>
     void
-    BlockRowAssembler<dim>::evaluate_volume_form(const unsigned int  k,
+    BlockRowAssembler<dim>::evaluate_volume_form(Part               &part,
+                                                 const unsigned int  k,
                                                  const unsigned int  n_points,
                                                  const std::uint64_t first)
     {
@@ -314,7 +373,7 @@ namespace Tessella
         return blocks.a[0] || blocks.beta[0] || blocks.b[0] || blocks.c ||
                blocks.f;
       };
-      VolumeBlocks<dim> blocks = volume_blocks;
+      VolumeBlocks<dim> blocks = part.volume_blocks;
       if (diffusion != nullptr && blocks.a[0] != nullptr)
         {
           const unsigned int n_new = volume_points.n_points;
@@ -329,7 +388,7 @@ namespace Tessella
         return;
       PointBatch<dim> batch = volume_points.batch();
       batch.n_points        = n_points;
-      form.evaluate_volume(batch, blocks);
+      part.form->evaluate_volume(batch, blocks);
     }
 
 
@@ -337,10 +396,11 @@ namespace Tessella
     template <int dim>
     void
     BlockRowAssembler<dim>::add_volume_matrix(const Row         &row,
+                                              Part              &part,
                                               const unsigned int q,
                                               const unsigned int m)
     {
-      const VolumeStructure &structure = volume_structure;
+      const VolumeStructure &structure = part.volume;
       const unsigned int     n         = row.element.n_functions;
       const bool             value_row = structure.b || structure.c;
       const bool             gradient_row =
@@ -348,7 +408,8 @@ namespace Tessella
       const unsigned int first_row = value_row ? 0 : 1;
       const unsigned int n_rows    = (gradient_row ? dim + 1 : 1) - first_row;
 
-      HostKernels::VolumeCoefficients<dim> coefficients = volume_coefficients;
+      HostKernels::VolumeCoefficients<dim> coefficients =
+        part.volume_coefficients;
       for (const double *&a : coefficients.a)
         a = from(a, q);
       for (unsigned int d = 0; d < dim; ++d)
@@ -363,11 +424,11 @@ namespace Tessella
                       {n, rows.data() + first_row * m, (dim + 1) * m, m},
                       n_rows,
                       m,
-                      row.diagonal,
+                      part.diagonal,
                       row.width,
-                      diagonal_touched,
+                      part.diagonal_touched,
                       structure.symmetric);
-      diagonal_touched = true;
+      part.diagonal_touched = true;
     }
 
 
@@ -375,14 +436,15 @@ namespace Tessella
     template <int dim>
     void
     BlockRowAssembler<dim>::add_volume_rhs(const Row         &row,
+                                           Part              &part,
                                            const unsigned int q,
                                            const unsigned int m)
     {
-      double *const f = volume_blocks.f + q;
+      double *const f = part.volume_blocks.f + q;
       for (unsigned int p = 0; p < m; ++p)
         f[p] *= volume_points.w[q + p];
       kernels.vector_product(
-        row.element.n_functions, m, basis.data(), (dim + 1) * m, f, row.rhs);
+        row.element.n_functions, m, basis.data(), (dim + 1) * m, f, part.f);
     }
 
 
@@ -398,9 +460,9 @@ namespace Tessella
         {
           const unsigned int code = mesh.polytope_interface[e];
           if (!want_matrix &&
-              (mesh.neighbor(code) != invalid_index || !want_rhs))
+              (mesh.neighbor(code) != invalid_index || !any_rhs))
             continue;
-          facet_points.append_interface(code, sigma, [&]() {
+          facet_points.append_interface(code, *parts.front().sigma, [&]() {
             process_facet_points(row);
           });
         }
@@ -415,7 +477,9 @@ namespace Tessella
     void
     BlockRowAssembler<dim>::process_facet_points(const Row &row)
     {
-      evaluate_facet_form();
+      for (Part &part : parts)
+        if (part.facet.facets)
+          evaluate_facet_form(part);
 
       const std::vector<Segment> &segments = facet_points.segments;
       unsigned int                n_max    = row.element.n_functions;
@@ -431,27 +495,42 @@ namespace Tessella
           const unsigned int m =
             std::min(slice_length, facet_points.n_points - q);
           const FacetSlice slice = evaluate_slice(row, q, m);
-          if (want_matrix)
-            add_to_diagonal(row, slice);
+          const bool       one   = parts.size() == 1;
+          if (one)
+            {
+              set_rows(row, parts.front(), slice);
+              add_to_diagonal(row, parts.front(), slice);
+            }
 
-          // segments, or parts of them, in this slice
+          // Segments, or parts of them, in this slice. A single part uses the
+          // functions of a neighbour while they are in the cache; several parts
+          // share those of all neighbours.
+          ranges.clear();
+          double *next = other.data();
           for (; s < segments.size() && segments[s].begin < q + m; ++s)
             {
-              const Segment     &segment = segments[s];
-              const unsigned int begin   = std::max(segment.begin, q),
-                                 end     = std::min(segment.end, q + m);
-              if (segment.neighbor != invalid_index && want_matrix)
+              const SegmentRange range =
+                evaluate_neighbor(row, slice, segments[s], next, block);
+              if (one)
+                add_segment(row, parts.front(), slice, range);
+              else
                 {
-                  block = find_block(row.k, segment.neighbor, block);
-                  add_to_neighbor(
-                    row, slice, begin, end, segment.neighbor, block);
+                  ranges.push_back(range);
+                  next += std::size_t(range.element.n_functions) * (dim + 2) *
+                          (range.end - range.begin);
                 }
-              else if (segment.neighbor == invalid_index && want_rhs &&
-                       facet_structure.rhs)
-                add_facet_rhs(row, slice, begin, end);
-              if (end < segment.end)
+              if (range.end < segments[s].end)
                 break; // the next slice has the rest
             }
+          if (!one)
+            for (Part &part : parts)
+              if (part.facet.facets)
+                {
+                  set_rows(row, part, slice);
+                  add_to_diagonal(row, part, slice);
+                  for (const SegmentRange &range : ranges)
+                    add_segment(row, part, slice, range);
+                }
         }
       facet_points.clear();
     }
@@ -462,7 +541,7 @@ namespace Tessella
     // are consecutive, and boundary points in a batch for each boundary id.
     template <int dim>
     void
-    BlockRowAssembler<dim>::evaluate_facet_form()
+    BlockRowAssembler<dim>::evaluate_facet_form(Part &part)
     {
       unsigned int begin = 0;
       for (const Segment &segment : facet_points.segments)
@@ -472,30 +551,33 @@ namespace Tessella
                               facet_values->contains(segment.code / 2);
           if (!boundary && !stored)
             continue;
-          evaluate_facet_form(begin, segment.begin, invalid_index);
+          evaluate_facet_form(part, begin, segment.begin, invalid_index);
           begin = segment.end;
           if (boundary)
-            evaluate_facet_form(segment.begin,
+            evaluate_facet_form(part,
+                                segment.begin,
                                 segment.end,
                                 segment.boundary_id);
           else
-            facet_values->get(segment, facet_blocks);
+            facet_values->get(segment, part.facet_blocks);
         }
-      evaluate_facet_form(begin, facet_points.n_points, invalid_index);
+      evaluate_facet_form(part, begin, facet_points.n_points, invalid_index);
     }
 
 
 
     template <int dim>
     void
-    BlockRowAssembler<dim>::evaluate_facet_form(const unsigned int begin,
+    BlockRowAssembler<dim>::evaluate_facet_form(Part              &part,
+                                                const unsigned int begin,
                                                 const unsigned int end,
                                                 const unsigned int boundary_id)
     {
       if (begin == end)
         return;
-      const bool       boundary = boundary_id != invalid_index;
-      FacetBlocks<dim> blocks;
+      const bool              boundary     = boundary_id != invalid_index;
+      const FacetBlocks<dim> &facet_blocks = part.facet_blocks;
+      FacetBlocks<dim>        blocks;
       for (unsigned int d = 0; d < dim; ++d)
         {
           for (unsigned int side = 0; side < 2; ++side)
@@ -511,12 +593,14 @@ namespace Tessella
       blocks.c[0] = facet_blocks.c[0] + begin;
       blocks.c[1] = boundary ? nullptr : facet_blocks.c[1] + begin;
       blocks.r    = boundary ? from(facet_blocks.r, begin) : nullptr;
+      if (several_sigma)
+        facet_points.set_sigma(*part.sigma, begin, end);
       const FacetPointBatch<dim> batch =
         facet_points.batch(begin, end, boundary_id);
       if (boundary)
-        form.evaluate_boundary_facets(batch, blocks);
+        part.form->evaluate_boundary_facets(batch, blocks);
       else
-        form.evaluate_interior_facets(batch, blocks);
+        part.form->evaluate_interior_facets(batch, blocks);
     }
 
 
@@ -540,9 +624,21 @@ namespace Tessella
         points[d] = facet_points.x[d] + q;
       kernels.evaluate_basis(
         row.element, points, m, slice.value, slice.stride, m);
-      if (!want_matrix)
-        return slice;
+      return slice;
+    }
 
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::set_rows(const Row        &row,
+                                     const Part       &part,
+                                     const FacetSlice &slice)
+    {
+      if (!want_matrix)
+        return;
+      const unsigned int      q = slice.q, m = slice.m;
+      const FacetBlocks<dim> &facet_blocks = part.facet_blocks;
       const auto set_row = [&](double *const *b, const double *c, double *to) {
         const double *direction[dim];
         for (unsigned int d = 0; d < dim; ++d)
@@ -559,12 +655,60 @@ namespace Tessella
                             slice.stride);
       };
       set_row(facet_blocks.b[0], facet_blocks.c[0] + q, slice.trial);
-      if (facet_structure.beta)
+      if (part.facet.beta)
         {
           set_row(facet_blocks.beta[0], nullptr, slice.flux);
           set_row(facet_blocks.beta[1], nullptr, slice.flux_to_neighbor);
         }
-      return slice;
+    }
+
+
+
+    template <int dim>
+    typename BlockRowAssembler<dim>::SegmentRange
+    BlockRowAssembler<dim>::evaluate_neighbor(const Row        &row,
+                                              const FacetSlice &slice,
+                                              const Segment    &segment,
+                                              double           *rows,
+                                              std::uint64_t    &block)
+    {
+      SegmentRange range = {&segment,
+                            std::max(segment.begin, slice.q),
+                            std::min(segment.end, slice.q + slice.m),
+                            0,
+                            {},
+                            rows};
+      if (segment.neighbor == invalid_index || !want_matrix)
+        return range;
+      block                = find_block(row.k, segment.neighbor, block);
+      range.block          = block;
+      range.element        = space(segment.neighbor);
+      const unsigned int r = range.end - range.begin;
+      const double      *x[dim];
+      for (unsigned int d = 0; d < dim; ++d)
+        x[d] = (facet_points.periodic ? facet_points.neighbor_x[d]
+                                      : facet_points.x[d]) +
+               range.begin;
+      kernels.evaluate_basis(range.element, x, r, rows + r, (dim + 2) * r, r);
+      return range;
+    }
+
+
+
+    template <int dim>
+    void
+    BlockRowAssembler<dim>::add_segment(const Row          &row,
+                                        Part               &part,
+                                        const FacetSlice   &slice,
+                                        const SegmentRange &range)
+    {
+      if (range.segment->neighbor != invalid_index)
+        {
+          if (want_matrix)
+            add_to_neighbor(row, part, slice, range);
+        }
+      else if (part.rhs && part.facet.rhs)
+        add_facet_rhs(row, part, slice, range.begin, range.end);
     }
 
 
@@ -572,10 +716,13 @@ namespace Tessella
     template <int dim>
     void
     BlockRowAssembler<dim>::add_to_diagonal(const Row        &row,
+                                            Part             &part,
                                             const FacetSlice &slice)
     {
+      if (!want_matrix)
+        return;
       const unsigned int n    = row.element.n_functions;
-      const bool         flux = facet_structure.beta;
+      const bool         flux = part.facet.beta;
       kernels.product(
         {n, flux ? slice.flux : slice.value, slice.stride, slice.m},
         {n,
@@ -584,11 +731,11 @@ namespace Tessella
          (dim + 1) * slice.m},
         flux ? 2 : 1,
         slice.m,
-        row.diagonal,
+        part.diagonal,
         row.width,
-        diagonal_touched,
-        volume_structure.symmetric);
-      diagonal_touched = true;
+        part.diagonal_touched,
+        part.volume.symmetric);
+      part.diagonal_touched = true;
     }
 
 
@@ -596,46 +743,37 @@ namespace Tessella
     template <int dim>
     void
     BlockRowAssembler<dim>::add_to_neighbor(const Row          &row,
+                                            Part               &part,
                                             const FacetSlice   &slice,
-                                            const unsigned int  begin,
-                                            const unsigned int  end,
-                                            const unsigned int  neighbor,
-                                            const std::uint64_t block)
+                                            const SegmentRange &range)
     {
-      // Rows of the neighbour's functions: trial row, value, gradient.
-      const HostKernels::Space second = space(neighbor);
-      const unsigned int       r      = end - begin;
-      const unsigned int       stride = (dim + 2) * r;
-      const double            *here[dim], *there[dim];
+      const unsigned int begin = range.begin, r = range.end - begin,
+                         stride   = (dim + 2) * r,
+                         neighbor = range.segment->neighbor;
+      const double *here[dim];
       for (unsigned int d = 0; d < dim; ++d)
-        {
-          there[d] = (facet_points.periodic ? facet_points.neighbor_x[d]
-                                            : facet_points.x[d]) +
-                     begin;
-          here[d] = from(facet_blocks.b[1][d], begin);
-        }
-      kernels.evaluate_basis(second, there, r, other.data() + r, stride, r);
-      kernels.directional(facet_structure.b ? here : nullptr,
-                          facet_blocks.c[1] + begin,
+        here[d] = from(part.facet_blocks.b[1][d], begin);
+      kernels.directional(part.facet.b ? here : nullptr,
+                          part.facet_blocks.c[1] + begin,
                           facet_points.w + begin,
                           r,
-                          second.n_functions,
-                          other.data() + r,
+                          range.element.n_functions,
+                          range.rows + r,
                           stride,
                           r,
-                          other.data(),
+                          range.rows,
                           stride);
       const bool accumulate =
-        current_block_column == neighbor || neighbor == row.k;
-      current_block_column = neighbor;
+        part.current_block_column == neighbor || neighbor == row.k;
+      part.current_block_column = neighbor;
       kernels.product({row.element.n_functions,
                        slice.value + (begin - slice.q),
                        slice.stride,
                        (dim + 2) * slice.m},
-                      {second.n_functions, other.data(), stride, r},
-                      facet_structure.beta ? 2 : 1,
+                      {range.element.n_functions, range.rows, stride, r},
+                      part.facet.beta ? 2 : 1,
                       r,
-                      row.values + sparsity.column_offset[block],
+                      part.values + part.sparsity->column_offset[range.block],
                       row.width,
                       accumulate,
                       false);
@@ -646,6 +784,7 @@ namespace Tessella
     template <int dim>
     void
     BlockRowAssembler<dim>::add_facet_rhs(const Row         &row,
+                                          Part              &part,
                                           const FacetSlice  &slice,
                                           const unsigned int begin,
                                           const unsigned int end)
@@ -653,9 +792,9 @@ namespace Tessella
       const unsigned int n = row.element.n_functions, r = end - begin;
       const double      *s[dim];
       for (unsigned int d = 0; d < dim; ++d)
-        s[d] = from(facet_blocks.s[d], begin);
+        s[d] = from(part.facet_blocks.s[d], begin);
       kernels.directional(s[0] ? s : nullptr,
-                          facet_blocks.r + begin,
+                          part.facet_blocks.r + begin,
                           facet_points.w + begin,
                           r,
                           n,
@@ -664,8 +803,8 @@ namespace Tessella
                           slice.m,
                           rows.data(),
                           r);
-      std::fill_n(other.data(), r, 1.);
-      kernels.vector_product(n, r, rows.data(), r, other.data(), row.rhs);
+      one.assign(r, 1.);
+      kernels.vector_product(n, r, rows.data(), r, one.data(), part.f);
     }
 
 

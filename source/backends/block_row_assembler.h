@@ -20,6 +20,22 @@ namespace Tessella
 {
   namespace internal
   {
+    /// A scalar form that BlockRowAssembler evaluates: one pair of components
+    /// of a system. All objects must outlive the assembler.
+    template <int dim>
+    struct BlockRowPart
+    {
+      const Form<dim> *form;
+      /// Positions of its blocks, see pair_sparsity(); those of different parts
+      /// differ in column_offset only.
+      const BlockSparsity       *sparsity;
+      const std::vector<double> *sigma;
+      unsigned int               test; ///< component of the test function
+      bool                       rhs;  ///< compute its right-hand side
+    };
+
+
+
     /**
      * Computes block rows one after the other. Each task has its own object,
      * which owns the buffers. Quadrature points of all sub-cells of a polytope,
@@ -28,6 +44,10 @@ namespace Tessella
      * sums of products over points. Points on facets are grouped by interface,
      * and each group is padded to whole vectors, so that the product of a group
      * is the contribution of its interface to one off-diagonal block.
+     *
+     * A system has several parts, one for each pair of components. Points and
+     * basis functions, of the polytope and of its neighbours, are evaluated
+     * once for all of them.
      */
     template <int dim>
     class BlockRowAssembler
@@ -45,20 +65,54 @@ namespace Tessella
                         const DiffusionValues<dim>       *diffusion,
                         const FacetValues<dim>           *facet_values);
 
+      /// The same for several forms. That of @p problem is not used.
+      BlockRowAssembler(const HostProblem<dim>               &problem,
+                        const std::vector<BlockRowPart<dim>> &parts,
+                        const std::vector<unsigned char>     &exponents,
+                        const bool                            tensor_product,
+                        const bool                            matrix);
+
       // Computes block row k: the values (the row stride is the width of the
-      // block row) and the entries of the right-hand side. Both are
-      // overwritten.
+      // block row) and the entries of the right-hand side, both of all
+      // components of the test function. What the parts have is overwritten.
       void
       assemble(const unsigned int k, double *values, double *rhs);
 
     private:
-      // The block row that is computed, and its destination.
+      // The block row that is computed.
       struct Row
       {
         unsigned int       k;
         HostKernels::Space element;
         unsigned int       width;
-        double            *values, *diagonal, *rhs;
+      };
+
+      // A part with its arrays and the destination of the present row.
+      struct Part : public BlockRowPart<dim>
+      {
+        Part(const BlockRowPart<dim> &part, const bool matrix)
+          : BlockRowPart<dim>(part)
+          , volume(part.form->volume_structure())
+          , facet(part.form->facet_structure())
+          , volume_matrix(matrix && (volume.diffusion != DiffusionType::none ||
+                                     volume.beta || volume.b || volume.c))
+        {}
+
+        VolumeStructure volume;
+        FacetStructure  facet;
+        bool            volume_matrix;
+        // Arrays that the form fills, and those that kernels read.
+        std::vector<double>                  volume_memory, facet_memory;
+        VolumeBlocks<dim>                    volume_blocks;
+        HostKernels::VolumeCoefficients<dim> volume_coefficients;
+        FacetBlocks<dim>                     facet_blocks;
+
+        double *values, *diagonal, *f;
+        // Column of the last off-diagonal block that was written, and whether
+        // the diagonal block was written: the first contribution overwrites a
+        // block.
+        unsigned int current_block_column;
+        bool         diagonal_touched;
       };
 
       // Points [q, q + m) of the facet buffer, and rows of own functions there
@@ -73,16 +127,34 @@ namespace Tessella
 
       using Segment = typename FacetPointBuffer<dim>::Segment;
 
+      // Points [begin, end) of the facet buffer, all of a segment or those in a
+      // slice, and the block of the neighbour. Its functions there have rows at
+      // a constant distance: trial row, value, gradient.
+      struct SegmentRange
+      {
+        const Segment     *segment;
+        unsigned int       begin, end;
+        std::uint64_t      block;
+        HostKernels::Space element;
+        double            *rows;
+      };
+
       // ---- arrays, once
       void
       allocate_basis();
       void
-      allocate_volume_blocks();
+      allocate_volume_blocks(Part &part);
       void
-      allocate_facet_blocks();
+      allocate_facet_blocks(Part &part);
       // Evaluates constant coefficients, which are not evaluated again.
       void
-      evaluate_constant_volume();
+      evaluate_constant_volume(Part &part);
+
+      // ---- begin and end of a row
+      void
+      start_row(const Row &row, Part &part, double *values, double *rhs);
+      void
+      finish_row(const Row &row, Part &part);
 
       // ---- volume
       void
@@ -90,16 +162,19 @@ namespace Tessella
       // Evaluates the form at the points of the buffer. Point `first` of the
       // polytope is the first one there.
       void
-      evaluate_volume_form(const unsigned int  k,
+      evaluate_volume_form(Part               &part,
+                           const unsigned int  k,
                            const unsigned int  n_points,
                            const std::uint64_t first);
       // Adds the terms of points [q, q + m), at which the basis is known.
       void
       add_volume_matrix(const Row         &row,
+                        Part              &part,
                         const unsigned int q,
                         const unsigned int m);
       void
       add_volume_rhs(const Row         &row,
+                     Part              &part,
                      const unsigned int q,
                      const unsigned int m);
 
@@ -109,30 +184,46 @@ namespace Tessella
       void
       process_facet_points(const Row &row);
       void
-      evaluate_facet_form();
+      evaluate_facet_form(Part &part);
       // The same for points [begin, end), which have one boundary id.
       void
-      evaluate_facet_form(const unsigned int begin,
+      evaluate_facet_form(Part              &part,
+                          const unsigned int begin,
                           const unsigned int end,
                           const unsigned int boundary_id);
-      // Evaluates the rows of own functions.
+      // Evaluates own functions.
       FacetSlice
       evaluate_slice(const Row         &row,
                      const unsigned int q,
                      const unsigned int m);
+      // Computes the rows of own functions that depend on the form.
       void
-      add_to_diagonal(const Row &row, const FacetSlice &slice);
-      // Adds the terms of points [begin, end), which are on one interface, to
-      // the block of the neighbour or to the right-hand side.
+      set_rows(const Row &row, const Part &part, const FacetSlice &slice);
+      // The segment's points in a slice. Functions of the neighbour are
+      // evaluated at `rows`.
+      SegmentRange
+      evaluate_neighbor(const Row        &row,
+                        const FacetSlice &slice,
+                        const Segment    &segment,
+                        double           *rows,
+                        std::uint64_t    &block);
+      void
+      add_to_diagonal(const Row &row, Part &part, const FacetSlice &slice);
+      // Adds the terms of a segment to the block of the neighbour or to the
+      // right-hand side.
+      void
+      add_segment(const Row          &row,
+                  Part               &part,
+                  const FacetSlice   &slice,
+                  const SegmentRange &range);
       void
       add_to_neighbor(const Row          &row,
+                      Part               &part,
                       const FacetSlice   &slice,
-                      const unsigned int  begin,
-                      const unsigned int  end,
-                      const unsigned int  neighbor,
-                      const std::uint64_t block);
+                      const SegmentRange &range);
       void
       add_facet_rhs(const Row         &row,
+                    Part              &part,
                     const FacetSlice  &slice,
                     const unsigned int begin,
                     const unsigned int end);
@@ -166,32 +257,26 @@ namespace Tessella
 
       const PolytopicMesh<dim>         &mesh;
       const PolytopicDoFs              &dofs;
-      const BlockSparsity              &sparsity;
-      const Form<dim>                  &form;
-      const std::vector<double>        &sigma;
       const HostRules<dim>             &rules;
       const HostKernels::Kernels<dim>  &kernels;
       const std::vector<unsigned char> &exponents;
       const bool                        tensor_product;
-      const bool                        want_matrix, want_rhs;
-      const VolumeStructure             volume_structure;
-      const FacetStructure              facet_structure;
+      const bool                        want_matrix;
+      std::vector<Part>                 parts;
+      // The first part; its sparsity finds blocks.
+      const BlockSparsity &sparsity;
+      bool                 any_facets = false, any_rhs = false;
+      // Whether parts have different sigma.
+      bool several_sigma = false;
       // Diffusion values from the computation of the penalty, or null.
       const DiffusionValues<dim> *diffusion;
 
       VolumePointBuffer<dim> volume_points;
       FacetPointBuffer<dim>  facet_points;
       // Terms on interior facets, or null.
-      const FacetValues<dim> *facet_values;
-      std::vector<double>     volume_memory, facet_memory, basis, rows, other;
-      // Arrays that the form fills, and those that kernels read.
-      VolumeBlocks<dim>                    volume_blocks;
-      HostKernels::VolumeCoefficients<dim> volume_coefficients;
-      FacetBlocks<dim>                     facet_blocks;
-      // column of the last off-diagonal block that was written, and whether the
-      // diagonal block was written: the first contribution overwrites a block
-      unsigned int current_block_column = invalid_index;
-      bool         diagonal_touched     = false;
+      const FacetValues<dim>   *facet_values;
+      std::vector<double>       basis, rows, other, one;
+      std::vector<SegmentRange> ranges;
     };
   } // namespace internal
 } // namespace Tessella

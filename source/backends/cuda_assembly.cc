@@ -547,12 +547,14 @@ namespace Tessella
                            const AssemblyTarget<Number> &target,
                            std::vector<double>          *a_bar)
     {
-      const PolytopicMesh<dim>   &mesh = problem.mesh;
-      const PolytopicDoFs        &dofs = problem.dofs;
-      const Device::FormData<dim> data = make_form_data(mesh,
-                                                        problem.form,
-                                                        target.has_matrix(),
-                                                        target.has_rhs());
+      const PolytopicMesh<dim> &mesh = problem.mesh;
+      const PolytopicDoFs      &dofs = problem.dofs;
+      Device::FormData<dim>     data = make_form_data(mesh,
+                                                  problem.form,
+                                                  target.has_matrix(),
+                                                  target.has_rhs());
+      if (problem.system != nullptr)
+        data.facet_layout = Device::FacetLayout(); // There are no tables.
 
       select_mesh(problem);
       if (device == nullptr || prepared)
@@ -606,7 +608,8 @@ namespace Tessella
                                 const Device::Evaluation<dim> *evaluation)
     {
       if (evaluation != nullptr)
-        return assembler.assemble(data, penalty, {}, target, evaluation);
+        return assembler.assemble(
+          data, penalty, {}, target, evaluation, problem.system);
 
       RowTabulation<dim> rows(problem, data, assembler, first, shift);
       Device::Tabulation tabulation;
@@ -617,7 +620,8 @@ namespace Tessella
       };
       if (problem.find_penalty)
         rows.tabulate_in_rounds(tabulation, kept_a_bar, kept_sigma);
-      return assembler.assemble(data, penalty, tabulation, target);
+      return assembler.assemble(
+        data, penalty, tabulation, target, nullptr, problem.system);
     }
 
 

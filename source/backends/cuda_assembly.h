@@ -70,6 +70,9 @@ namespace Tessella
         /// Number of processes that share the device and among which
         /// device_memory was divided; 0 if the user set the limit.
         unsigned int n_sharing = 0;
+        /// If set, the matrix is that of all pairs of a system, of which form
+        /// is the pair (0, 0).
+        const ConstantSystemTerms<dim> *system = nullptr;
       };
 
       /// Initialises the device and allocates pinned buffers for results of

@@ -162,6 +162,30 @@ namespace Tessella
     template <int dim>
     template <typename Number>
     void
+    CUDABackend<dim>::assemble_constant_system(
+      const ConstantSystemTerms<dim> &terms,
+      const Form<dim>                &form,
+      const AssemblyTarget<Number>   &target)
+    {
+      constant_system = &terms;
+      try
+        {
+          run(form, target);
+        }
+      catch (...)
+        {
+          constant_system = nullptr;
+          throw;
+        }
+      constant_system             = nullptr;
+      context.report.coefficients = "constants of all pairs";
+    }
+
+
+
+    template <int dim>
+    template <typename Number>
+    void
     CUDABackend<dim>::run(const Form<dim>              &form,
                           const AssemblyTarget<Number> &target)
     {
@@ -273,7 +297,10 @@ namespace Tessella
               nullptr,
               coefficients,
               false,
-              context.parameters.penalty.constant};
+              context.parameters.penalty.constant,
+              nullptr,
+              0,
+              constant_system};
     }
 
 
@@ -338,15 +365,22 @@ namespace Tessella
 
 
 
-    template std::string
-    describe_host_coefficients(const Form<2> &);
-    template class CUDABackend<2>;
-    template std::string
-    describe_host_coefficients(const Form<3> &);
-    template class CUDABackend<3>;
-    template std::string
-    describe_host_coefficients(const Form<4> &);
-    template class CUDABackend<4>;
+#  define TESSELLA_INSTANTIATE(dim)                                     \
+    template std::string describe_host_coefficients(const Form<dim> &); \
+    template class CUDABackend<dim>;                                    \
+    template void CUDABackend<dim>::assemble_constant_system(           \
+      const ConstantSystemTerms<dim> &,                                 \
+      const Form<dim> &,                                                \
+      const AssemblyTarget<double> &);                                  \
+    template void CUDABackend<dim>::assemble_constant_system(           \
+      const ConstantSystemTerms<dim> &,                                 \
+      const Form<dim> &,                                                \
+      const AssemblyTarget<float> &)
+
+    TESSELLA_INSTANTIATE(2);
+    TESSELLA_INSTANTIATE(3);
+    TESSELLA_INSTANTIATE(4);
+#  undef TESSELLA_INSTANTIATE
   } // namespace internal
 } // namespace Tessella
 

@@ -61,6 +61,15 @@ namespace Tessella
         const SystemForm<dim>                       &system,
         const typename AssemblyBackend<dim>::Target &target) override;
 
+      /// Assembles the matrix of all pairs of a system on a mesh of simplices
+      /// with one degree; @p form is the pair (0, 0), and the blocks of the
+      /// context are those of this pair.
+      template <typename Number>
+      void
+      assemble_constant_system(const ConstantSystemTerms<dim> &terms,
+                               const Form<dim>                &form,
+                               const AssemblyTarget<Number>   &target);
+
     private:
       using AssemblyBackend<dim>::context;
       using AssemblyBackend<dim>::preparation;
@@ -119,6 +128,9 @@ namespace Tessella
                    const SigmaSource             source,
                    const Sigma                  &sigma,
                    const AssemblyTarget<Number> &target);
+
+      /// The system of the present assembly, or null.
+      const ConstantSystemTerms<dim> *constant_system = nullptr;
 
       CUDAAssembly<dim> cuda;
       CUDASystem<dim>   cuda_system;

@@ -10,6 +10,7 @@
 #  include <algorithm>
 #  include <cstddef>
 
+#  include "../../cuda/backends/system_launcher.h"
 #  include "../../cuda/lac/vector.h"
 #  include "../device/device_call.h"
 #  include "cuda_backend.h"
@@ -176,7 +177,10 @@ namespace Tessella
             Operations::set_zero(n_rows, rhs);
         });
       });
-      assemble_pairs(pairs, values, rhs);
+      ConstantSystemTerms<dim> terms;
+      const bool               constant =
+        target.has_matrix() && has_constant_terms(system, terms);
+      assemble_pairs(pairs, constant ? &terms : nullptr, values, rhs);
       structure.on_all_processes([&]() {
         using Operations = Device::VectorOperations<Number>;
         if (target.store_block_rows && n_values > 0)
@@ -194,9 +198,63 @@ namespace Tessella
 
 
     template <int dim>
+    bool
+    CUDASystem<dim>::has_constant_terms(const SystemForm<dim>    &system,
+                                        ConstantSystemTerms<dim> &terms) const
+    {
+      const PolytopicDoFs &dofs   = context.dofs();
+      const unsigned int   degree = context.space->max_degree();
+      bool                 found =
+        dim < 4 && context.space->n_components() == dim && degree >= 1 &&
+        degree <= Device::max_system_degree &&
+        context.space->polynomial_space() ==
+          PolynomialSpaceType::total_degree &&
+        (subcell_types(context.mesh()) &
+         ~(1u << static_cast<unsigned int>(SubCellType::simplex))) == 0 &&
+        system.constant_terms(terms);
+      for (const unsigned int p : dofs.degree)
+        found = found && p == degree;
+      // Processes without polytopes agree with all others.
+      const bool         none  = dofs.degree.empty();
+      const unsigned int least = dealii::Utilities::MPI::min(
+                           none    ? Device::max_system_degree + 1
+                           : found ? degree
+                                   : 0u,
+                           context.structure.communicator),
+                         largest = dealii::Utilities::MPI::max(
+                           none ? 0u : degree, context.structure.communicator);
+      return least > 0 && least == largest;
+    }
+
+
+
+    template <int dim>
+    template <typename Number>
+    AssemblyTarget<Number>
+    CUDASystem<dim>::target_of(const Pair &pair,
+                               Number     *values,
+                               Number     *rhs) const
+    {
+      // Pointers are to the first value of this pair.
+      const MatrixStructure &structure = pair.context.structure;
+      AssemblyTarget<Number> target;
+      if (values != nullptr)
+        target.device_values =
+          values + (structure.n_owned_polytopes > 0
+                      ? structure.blocks.value_offset.front()
+                      : 0);
+      if (rhs != nullptr)
+        target.device_rhs = rhs + structure.dof_offset.front();
+      return target;
+    }
+
+
+
+    template <int dim>
     template <typename Number>
     void
     CUDASystem<dim>::assemble_pairs(const std::vector<SystemPair<dim>> &pairs,
+                                    const ConstantSystemTerms<dim>     *terms,
                                     Number                             *values,
                                     Number                             *rhs)
     {
@@ -208,24 +266,29 @@ namespace Tessella
       report.n_parts                              = 1;
       report.kernel_times.clear();
       report.coefficients.clear();
+      if (terms != nullptr)
+        {
+          // The factory has made a CUDABackend, as the parameters demand.
+          Pair      &scalar = get(pairs.front(), pairs.size());
+          const auto target =
+            target_of(scalar, values, static_cast<Number *>(nullptr));
+          static_cast<CUDABackend<dim> &>(*scalar.backend)
+            .assemble_constant_system(*terms, *pairs.front().form, target);
+          add_report(scalar.context.report);
+          values = nullptr;
+        }
       for (const SystemPair<dim> &pair : pairs)
         {
-          if (values == nullptr && !(rhs != nullptr && pair.rhs))
+          Number *const f = pair.rhs ? rhs : nullptr;
+          if (values == nullptr && f == nullptr)
             continue;
-          Pair                  &scalar = get(pair, pairs.size());
-          const BlockSparsity   &blocks = scalar.context.structure.blocks;
-          AssemblyTarget<Number> target;
-          // Pointers are to the first value of this pair.
-          if (values != nullptr)
-            target.device_values =
-              values + (this->context.structure.n_owned_polytopes > 0
-                          ? blocks.value_offset.front()
-                          : 0);
-          if (rhs != nullptr && pair.rhs)
-            target.device_rhs =
-              rhs + scalar.context.structure.dof_offset.front();
+          Pair      &scalar = get(pair, pairs.size());
+          const auto target = target_of(scalar, values, f);
           scalar.backend->assemble(*pair.form, &target);
+          const std::string kernels = report.device_kernels;
           add_report(scalar.context.report);
+          if (terms != nullptr)
+            report.device_kernels = kernels; // those of the matrix
         }
     }
 

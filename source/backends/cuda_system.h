@@ -56,12 +56,26 @@ namespace Tessella
       Pair &
       get(const SystemPair<dim> &pair, const std::size_t n_pairs);
 
-      /// Computes the entries of all pairs, on the device.
+      /// Whether the device has a kernel that computes all pairs at once on
+      /// this space, if their terms are @p terms, which is set. Collective.
+      bool
+      has_constant_terms(const SystemForm<dim>    &system,
+                         ConstantSystemTerms<dim> &terms) const;
+
+      /// Computes the entries of all pairs, on the device: with one kernel if
+      /// @p terms is not null, or else pair by pair.
       template <typename Number>
       void
       assemble_pairs(const std::vector<SystemPair<dim>> &pairs,
+                     const ConstantSystemTerms<dim>     *terms,
                      Number                             *values,
                      Number                             *rhs);
+
+      /// Memory of the device for the entries of a pair; null if they are not
+      /// wanted.
+      template <typename Number>
+      AssemblyTarget<Number>
+      target_of(const Pair &pair, Number *values, Number *rhs) const;
 
       /// Adds the times of a pair to the report.
       void

@@ -136,6 +136,11 @@ namespace Tessella
         }
       set_side(side, n, shift);
       fill_padded(sigma + n_points, n, facet_sigma);
+      if (record_facets)
+        {
+          facets.resize(array_size);
+          fill_padded(facets.data() + n_points, n, facet);
+        }
       set_subcells(facet, side, n);
       n_points += n;
       segments.back().n_points += n;
@@ -285,8 +290,22 @@ namespace Tessella
           materials[q]          = materials[last];
           neighbor_subcells[q]  = neighbor_subcells[last];
           neighbor_materials[q] = neighbor_materials[last];
+          if (record_facets)
+            facets[q] = facets[last];
         }
       segments.back().end = n_points;
+    }
+
+
+
+    template <int dim>
+    void
+    FacetPointBuffer<dim>::set_sigma(const std::vector<double> &facet_sigma,
+                                     const unsigned int         begin,
+                                     const unsigned int         end)
+    {
+      for (unsigned int q = begin; q < end; ++q)
+        sigma[q] = facet_sigma[facets[q]];
     }
 
 

@@ -107,6 +107,13 @@ namespace Tessella
           segments.pop_back();
       }
 
+      /// Sets sigma of points [begin, end) to that of their facets, which the
+      /// buffer knows if record_facets was set before they were appended.
+      void
+      set_sigma(const std::vector<double> &facet_sigma,
+                const unsigned int         begin,
+                const unsigned int         end);
+
       /// Points [begin, end) for the evaluation of a form: points on interior
       /// facets, or on one boundary id.
       FacetPointBatch<dim>
@@ -131,6 +138,7 @@ namespace Tessella
       std::vector<unsigned int> subcells, materials, neighbor_subcells,
         neighbor_materials;
       std::vector<Segment> segments;
+      bool                 record_facets = false;
 
     private:
       /// Appends the points of a tabulated facet and returns their number.
@@ -159,6 +167,7 @@ namespace Tessella
       const HostRules<dim>            &rules;
       const HostKernels::Kernels<dim> &kernels;
       std::vector<double>              memory;
+      std::vector<unsigned int>        facets; // of each point
     };
   } // namespace internal
 } // namespace Tessella

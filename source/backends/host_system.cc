@@ -85,18 +85,23 @@ namespace Tessella
       for_polytopes(
         context.mesh().n_owned_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
-          std::vector<std::unique_ptr<BlockRowAssembler<dim>>> assemblers;
+          std::vector<BlockRowPart<dim>> parts;
           for (std::size_t p = 0; p < pairs.size(); ++p)
-            assemblers.push_back(std::make_unique<BlockRowAssembler<dim>>(
-              preparation.problem(*pairs[p].form),
-              columns[pairs[p].trial],
-              *sigma[p],
-              exponents,
-              tensor_product,
-              matrix,
-              rhs && pairs[p].rhs,
-              nullptr,
-              nullptr));
+            if (matrix || pairs[p].rhs)
+              parts.push_back({pairs[p].form,
+                               &columns[pairs[p].trial],
+                               sigma[p].get(),
+                               pairs[p].test,
+                               rhs && pairs[p].rhs});
+          std::unique_ptr<BlockRowAssembler<dim>> assembler;
+          if (!parts.empty())
+            assembler =
+              std::make_unique<BlockRowAssembler<dim>>(preparation.problem(
+                                                         *parts.front().form),
+                                                       parts,
+                                                       exponents,
+                                                       tensor_product,
+                                                       matrix);
           std::vector<double> buffer;
           for (unsigned int k = begin; k < end; ++k)
             {
@@ -114,16 +119,8 @@ namespace Tessella
                 std::fill_n(values, n_values, 0.);
               if (rhs)
                 std::fill(f, f + n_components * dofs.n_basis[k], 0.);
-              for (std::size_t p = 0; p < pairs.size(); ++p)
-                {
-                  const std::size_t i =
-                    std::size_t(pairs[p].test) * dofs.n_basis[k];
-                  if (matrix || (rhs && pairs[p].rhs))
-                    assemblers[p]->assemble(
-                      k,
-                      matrix ? values + i * blocks.row_width[k] : nullptr,
-                      rhs && pairs[p].rhs ? f + i : nullptr);
-                }
+              if (assembler != nullptr)
+                assembler->assemble(k, values, f);
               if (store)
                 target.store_block_rows(k, k + 1, buffer.data());
             }

@@ -339,6 +339,36 @@ namespace Tessella
 
 
 
+  template <int dim>
+  bool
+  IsotropicElasticity<dim>::constant_terms(
+    ConstantSystemTerms<dim> &terms) const
+  {
+    const ElasticityData<dim> &data = implementation->data;
+    if (data.lambda_function != nullptr ||
+        data.traction.size() > terms.max_neumann_ids)
+      return false;
+    for (unsigned int p = 0; p < terms.n_pairs; ++p)
+      {
+        const PointTensor<dim> a =
+          ElasticityTerms<dim, FunctionMaterial<dim>>{{&data},
+                                                      p / dim,
+                                                      p % dim,
+                                                      0.}
+            .diffusion(PointData<dim>());
+        for (unsigned int d = 0; d < dim; ++d)
+          for (unsigned int e = 0; e < dim; ++e)
+            terms.a[p][d * dim + e] = a[d][e];
+      }
+    terms.theta         = implementation->theta;
+    terms.n_neumann_ids = 0;
+    for (const auto &entry : data.traction)
+      terms.neumann_id[terms.n_neumann_ids++] = entry.first;
+    return true;
+  }
+
+
+
   template class IsotropicElasticity<2>;
   template class IsotropicElasticity<3>;
 } // namespace Tessella

@@ -566,6 +566,8 @@ namespace Reference
                   const auto         &Aj = side_j == 0 ? A1 : A2;
                   FullMatrix<double> &matrix =
                     block(side_i == 0 ? k : l, side_j == 0 ? k : l);
+                  const Tensor<1, dim> test_flux  = normal * test_tensor(Ai),
+                                       trial_flux = normal * Aj;
                   for (unsigned int i = 0; i < vi.size(); ++i)
                     for (unsigned int j = 0; j < vj.size(); ++j)
                       {
@@ -573,10 +575,9 @@ namespace Reference
                         // 1.
                         const double jump_v = side_i == 0 ? vi[i] : -vi[i];
                         const double jump_w = side_j == 0 ? vj[j] : -vj[j];
-                        const double mean_w = 0.5 * (normal * (Aj * gj[j]));
-                        const double mean_v =
-                          0.5 * (normal * (test_tensor(Ai) * gi[i]));
-                        double entry = -mean_w * jump_v -
+                        const double mean_w = 0.5 * (trial_flux * gj[j]);
+                        const double mean_v = 0.5 * (test_flux * gi[i]);
+                        double       entry  = -mean_w * jump_v -
                                        problem.theta * mean_v * jump_w +
                                        s * jump_w * jump_v;
                         // upwind term, where the polytope of v has inflow

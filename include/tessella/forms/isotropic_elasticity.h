@@ -74,6 +74,9 @@ namespace Tessella
     const Form<dim> *
     form(const unsigned int test, const unsigned int trial) const override;
 
+    bool
+    constant_terms(ConstantSystemTerms<dim> &terms) const override;
+
   private:
     struct Implementation;
     std::unique_ptr<Implementation> implementation;

@@ -2,6 +2,7 @@
 #ifndef tessella_forms_system_form_h
 #define tessella_forms_system_form_h
 
+#include <tessella/forms/constant_system.h>
 #include <tessella/forms/form.h>
 
 namespace Tessella
@@ -56,6 +57,16 @@ namespace Tessella
     rhs_component(const unsigned int test) const
     {
       return test < n_trial_components() ? test : 0;
+    }
+
+    /// If the matrix is that of a ConstantSystemTerms, sets @p terms and
+    /// returns true: a device then computes all pairs at once. The forms remain
+    /// needed.
+    virtual bool
+    constant_terms(ConstantSystemTerms<dim> &terms) const
+    {
+      (void)terms;
+      return false;
     }
 
     /// Called by one thread at the beginning of every assembly, before any

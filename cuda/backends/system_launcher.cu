@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+#include "../device/memory.h"
+#include "system_launcher.h"
+#include "system_row_kernel.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    namespace Device
+    {
+      namespace
+      {
+        template <int dim, int P, typename Number>
+        void
+        launch_degree(const Data<dim>                &data,
+                      const ConstantSystemTerms<dim> &system,
+                      const cudaStream_t              stream)
+        {
+          using Kernel             = SystemRowKernel<dim, P, Number>;
+          const auto        kernel = system_row_kernel<dim, P, Number>;
+          const std::size_t shared =
+            Kernel::shared_memory(data.facet_rule[0][P].n_points);
+          if (shared > 48 * 1024)
+            check(
+              cudaFuncSetAttribute(kernel,
+                                   cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(shared)),
+              "the assembly of a system on the device");
+          kernel<<<data.n_polytopes, Kernel::n_threads, shared, stream>>>(
+            data, system);
+          check(cudaGetLastError(), "the assembly of a system on the device");
+        }
+      } // namespace
+
+
+
+      template <int dim, typename Number>
+      void
+      launch_system_rows(const unsigned int              degree,
+                         const Data<dim>                &data,
+                         const ConstantSystemTerms<dim> &system,
+                         const cudaStream_t              stream)
+      {
+        if (degree == 1)
+          launch_degree<dim, 1, Number>(data, system, stream);
+        else if (degree == 2)
+          launch_degree<dim, 2, Number>(data, system, stream);
+        else
+          launch_degree<dim, 3, Number>(data, system, stream);
+      }
+
+
+
+#define INSTANTIATE(dim, Number)                 \
+  template void launch_system_rows<dim, Number>( \
+    const unsigned int,                          \
+    const Data<dim> &,                           \
+    const ConstantSystemTerms<dim> &,            \
+    const cudaStream_t)
+
+      INSTANTIATE(2, double);
+      INSTANTIATE(2, float);
+      INSTANTIATE(3, double);
+      INSTANTIATE(3, float);
+#undef INSTANTIATE
+    } // namespace Device
+  }   // namespace internal
+} // namespace Tessella
