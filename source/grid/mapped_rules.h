@@ -13,7 +13,6 @@
 #include <deal.II/fe/mapping_q.h>
 #include <deal.II/grid/tria.h>
 
-#include <tessella/grid/mapping_quadratic.h>
 #include <tessella/portable/geometry.h>
 #include <tessella/quadrature/reference_quadrature.h>
 
@@ -227,55 +226,27 @@ namespace Tessella
                     jacobians ? dealii::update_quadrature_points |
                                   dealii::update_jacobians
                               : dealii::update_quadrature_points)
-        , quadratic(
-            shape.is_simplex ?
-              dynamic_cast<const MappingQuadratic<dim> *>(&mapping) :
-              nullptr)
-      {
-        if (quadratic == nullptr)
-          return;
-        for (const dealii::Point<dim> &p : points)
-          append_shape_functions(p);
-        mapped.resize(points.size());
-        jacobians_at_points.resize(points.size());
-      }
+      {}
 
       void
       reinit(
         const typename dealii::Triangulation<dim>::active_cell_iterator &cell)
       {
-        const typename dealii::Triangulation<dim>::cell_iterator c(cell);
-        if (quadratic == nullptr)
-          {
-            fe_values.reinit(c);
-            return;
-          }
-        const std::vector<dealii::Point<dim>> nodes = quadratic->nodes(c);
-        const unsigned int                    n     = nodes.size();
-        for (unsigned int q = 0; q < mapped.size(); ++q)
-          {
-            mapped[q]              = dealii::Point<dim>();
-            jacobians_at_points[q] = dealii::Tensor<2, dim>();
-            for (unsigned int i = 0; i < n; ++i)
-              {
-                mapped[q] += values[q * n + i] * nodes[i];
-                jacobians_at_points[q] +=
-                  dealii::outer_product(dealii::Tensor<1, dim>(nodes[i]),
-                                        gradients[q * n + i]);
-              }
-          }
+        fe_values.reinit(
+          typename dealii::Triangulation<dim>::cell_iterator(cell));
       }
 
       const dealii::Point<dim> &
       point(const unsigned int q) const
       {
-        return quadratic != nullptr ? mapped[q] : fe_values.quadrature_point(q);
+        return fe_values.quadrature_point(q);
       }
 
       double
       determinant(const unsigned int q) const
       {
-        return dealii::determinant(jacobian(q));
+        return dealii::determinant(
+          dealii::Tensor<2, dim>(fe_values.jacobian(q)));
       }
 
       /// Outward normal times surface element. @p normal is that of the
@@ -283,7 +254,7 @@ namespace Tessella
       dealii::Tensor<1, dim>
       surface(const unsigned int q, const dealii::Tensor<1, dim> &normal) const
       {
-        const dealii::Tensor<2, dim> j = jacobian(q);
+        const dealii::Tensor<2, dim> j(fe_values.jacobian(q));
         // The cofactor matrix is det J J^-T.
         dealii::Tensor<1, dim> result;
         if constexpr (dim == 2)
@@ -304,54 +275,8 @@ namespace Tessella
       }
 
     private:
-      dealii::Tensor<2, dim>
-      jacobian(const unsigned int q) const
-      {
-        return quadratic != nullptr ?
-                 jacobians_at_points[q] :
-                 dealii::Tensor<2, dim>(fe_values.jacobian(q));
-      }
-
-      // Shape functions of degree 2 in the order of dealii::FE_SimplexP. The
-      // derivatives of deal.II 9.4's are wrong at some points of tetrahedra.
-      void
-      append_shape_functions(const dealii::Point<dim> &p)
-      {
-        constexpr unsigned int edge[6][2] = {
-          {0, 1}, {1, 2}, {2, 0}, {0, 3}, {1, 3}, {2, 3}};
-        double                 lambda[dim + 1];
-        dealii::Tensor<1, dim> gradient[dim + 1];
-        lambda[0] = 1.;
-        for (int d = 0; d < dim; ++d)
-          {
-            lambda[d + 1]      = p[d];
-            gradient[d + 1][d] = 1.;
-            lambda[0] -= p[d];
-            gradient[0][d] = -1.;
-          }
-        for (int v = 0; v <= dim; ++v)
-          {
-            values.push_back(lambda[v] * (2. * lambda[v] - 1.));
-            gradients.push_back((4. * lambda[v] - 1.) * gradient[v]);
-          }
-        for (int e = 0; e < (dim == 2 ? 3 : 6); ++e)
-          {
-            const unsigned int a = edge[e][0], b = edge[e][1];
-            values.push_back(4. * lambda[a] * lambda[b]);
-            gradients.push_back(
-              4. * (lambda[a] * gradient[b] + lambda[b] * gradient[a]));
-          }
-      }
-
       dealii::FE_Nothing<dim> fe;
       dealii::FEValues<dim>   fe_values;
-
-      // Null for other mappings, which fe_values evaluates.
-      const MappingQuadratic<dim>        *quadratic;
-      std::vector<double>                 values; // n_nodes for each point
-      std::vector<dealii::Tensor<1, dim>> gradients;
-      std::vector<dealii::Point<dim>>     mapped;
-      std::vector<dealii::Tensor<2, dim>> jacobians_at_points;
     };
 
     /// Quadrature rule and the mapping at its points.

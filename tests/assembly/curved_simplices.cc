@@ -25,12 +25,13 @@ compare_simplices()
   Triangulation<dim>               triangulation;
   Tessella::FlowMeshes::Resolution resolution;
   resolution.simplices = true;
-  resolution.n_cells   = 2;
+  resolution.n_cells   = dim == 2 ? 2 : 3;
   Tessella::FlowMeshes::sphere(triangulation,
                                resolution,
                                .5,
                                dim == 2 ? 2. : 1.4);
   const Tessella::MappingQuadratic<dim> mapping(triangulation);
+  mapping.check_jacobians(triangulation);
   for (const std::string agglomeration : {"none", "steps", "scattered"})
     {
       Tessella::AgglomerationHandler<dim> handler(triangulation, &mapping);
@@ -38,8 +39,8 @@ compare_simplices()
       for (unsigned int p = 1; p <= (dim == 2 ? 3 : 1); ++p)
         {
           handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<dim>(p));
-          compare_and_log(std::to_string(dim) + "-D curved simplices, " + agglomeration +
-                            ", p = " + std::to_string(p),
+          compare_and_log(std::to_string(dim) + "-D curved simplices, " +
+                            agglomeration + ", p = " + std::to_string(p),
                           handler,
                           problem,
                           8,

@@ -248,8 +248,8 @@ main(int argc, char **argv)
   file<2>("disc41.msh", numbers::PI, 1e-3);
   file<2>("quads0.msh", .25 * numbers::PI * .75, 2e-3);
   file<2>("quads1.msh", .25 * numbers::PI * .75, 2e-3);
-  file<3>("ball22.msh", 4. / 3. * numbers::PI, 3e-2);
-  file<3>("ball41.msh", 4. / 3. * numbers::PI, 3e-2);
+  file<3>("ball22.msh", 4. / 3. * numbers::PI, 5e-2);
+  file<3>("ball41.msh", 4. / 3. * numbers::PI, 5e-2);
   file<3>("hexes0.msh", .25 * numbers::PI * .75, 2e-3);
   file<3>("hexes1.msh", .25 * numbers::PI * .75, 2e-3);
   bad_input();
