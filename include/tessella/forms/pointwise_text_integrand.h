@@ -133,7 +133,7 @@ namespace Tessella
     /// Compiles the kernels of residual, tangent and Jacobian for
     /// @p architecture ("sm_90") without a device, as a check. Returns an empty
     /// string, or the reason why there is no compiler; @p seconds are the
-    /// times of the three kernels. Errors: a text that does not compile.
+    /// times of the five kernels. Errors: a text that does not compile.
     std::string
     check_compilation(const std::string   &architecture,
                       std::vector<double> &seconds) const;
