@@ -429,8 +429,10 @@ namespace Tessella
 #pragma unroll
             for (int e = 0; e < E; ++e)
               {
+                // The first entry of a pair may lie before the columns: its
+                // number wraps around and is not less than N.
                 const unsigned int i = 8 * t + g, j = 8 * e + 2 * r - begin;
-                Number *const      p = to + std::size_t(i) * row.width + j;
+                Number *const      p = to + std::size_t(i) * row.width;
                 if (i >= N)
                   continue;
                 if constexpr (N % 2 == 0 && dim == 3)
@@ -443,16 +445,17 @@ namespace Tessella
                     two.y = Number(c[t][e][1]);
                     if (add)
                       {
-                        two.x += p[0];
-                        two.y += p[1];
+                        two.x += p[j];
+                        two.y += p[j + 1];
                       }
-                    *reinterpret_cast<Two<Number> *>(p) = two;
+                    *reinterpret_cast<Two<Number> *>(p + j) = two;
                   }
                 else
 #pragma unroll
                   for (unsigned int s = 0; s < 2; ++s)
                     if (j + s < N)
-                      p[s] = (add ? p[s] : Number(0.)) + Number(c[t][e][s]);
+                      p[j + s] =
+                        (add ? p[j + s] : Number(0.)) + Number(c[t][e][s]);
               }
         }
 
