@@ -276,7 +276,9 @@ namespace Tessella
         else if (step.max_size <= 16)
           start_sweep<16, 8>(step);
         else
-          start_sweep<32, 8>(step);
+          // Single precision needs more rows at once to keep as many bytes
+          // under way.
+          start_sweep<32, sizeof(Number) == 4 ? 16 : 8>(step);
       }
 
 
