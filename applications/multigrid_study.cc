@@ -125,8 +125,10 @@ namespace Tessella
         prm.add_parameter(
           "Finest level",
           finest_levels,
-          "One case each. Without a matrix: host multigrid in double precision "
-          "with assembled coarse operators and Chebyshev smoothers.",
+          "One case each. Without a matrix: multigrid in double precision with "
+          "assembled coarse operators and Chebyshev smoothers; on a device, "
+          "for affine simplices and coefficients that are constant on each of "
+          "them.",
           Patterns::List(Patterns::Selection("matrix|without matrix"), 1));
         prm.add_parameter("Nesting",
                           nesting,
@@ -306,8 +308,11 @@ namespace Tessella
         using Host           = HostBlockMatrix<double>;
         using Device         = DeviceBlockMatrix<double>;
         const auto solver_of = [&](const std::string &finest_level) {
-          return finest_level == "without matrix" ? &Study::solve_without_matrix
-                 : solver == "host multigrid"     ? &Study::solve<Host, Host>
+          return finest_level == "without matrix"
+                   ? (solver.find("device") == 0
+                        ? &Study::solve_without_matrix<Device>
+                        : &Study::solve_without_matrix<Host>)
+                 : solver == "host multigrid" ? &Study::solve<Host, Host>
                  : solver == "host multigrid in float"
                    ? &Study::solve<Host, HostBlockMatrix<float>>
                  : solver == "device multigrid" ? &Study::solve<Device, Device>
@@ -535,30 +540,38 @@ namespace Tessella
       }
 
       // The same with a MatrixFreeOperator as the finest level.
+      template <typename MatrixType>
       void
       solve_without_matrix(const Setting                   &setting,
                            const AgglomerationHandler<dim> &handler,
                            Result                          &result)
       {
-        AssertThrow(setting.solver == "host multigrid" &&
+        AssertThrow((setting.solver == "host multigrid" ||
+                     setting.solver == "device multigrid") &&
                       setting.coarse_operator == "assembled" &&
                       setting.smoother == "chebyshev",
-                    ExcMessage("A finest level without a matrix needs "
-                               "Multigrid/Solvers = host multigrid, Coarse "
-                               "operators = assembled and Smoothers = "
-                               "chebyshev."));
-        using MG = Multigrid<HostBlockMatrix<double>>;
+                    ExcMessage(
+                      "A finest level without a matrix needs "
+                      "Multigrid/Solvers = host multigrid or device "
+                      "multigrid, Coarse operators = assembled and Smoothers = "
+                      "chebyshev."));
+        constexpr bool device =
+          std::is_same<MatrixType, DeviceBlockMatrix<double>>::value;
+        using VectorType =
+          std::conditional_t<device, DeviceVector<double>, HostVector<double>>;
+        using MG = Multigrid<MatrixType>;
         typename PolytopicAssembler<dim>::AdditionalData data;
-        data.backend = Backend::host;
+        data.backend = device ? Backend::cuda : Backend::host;
         data.penalty = parameters.discretisation.penalty;
 
-        Timer                   timer;
-        PolytopicAssembler<dim> assembler(handler, data);
-        MatrixFreeOperator<dim> matrix;
-        HostVector<double>      rhs, solution;
+        Timer                               timer;
+        PolytopicAssembler<dim>             assembler(handler, data);
+        MatrixFreeOperator<dim, MatrixType> matrix;
+        VectorType                          rhs, solution;
         assembler.reinit(rhs);
         assembler.assemble_rhs(problem.form, rhs);
         matrix.initialize(handler, problem.form, data);
+        wait(rhs);
         result.assembly = timer.wall_time();
 
         timer.restart();
@@ -572,10 +585,11 @@ namespace Tessella
         if (parameters.null_space == "constants")
           mg.constant_null_space = {true};
         multigrid.initialize(matrix.block_diagonal(),
-                             assemble_coarse_operators<HostBlockMatrix<double>>(
+                             assemble_coarse_operators<MatrixType>(
                                handler, hierarchy, problem.form, data),
                              hierarchy,
                              mg);
+        wait(rhs);
         result.setup  = timer.wall_time();
         result.levels = multigrid.report().levels.size();
         run_iteration(

@@ -462,7 +462,8 @@ namespace Tessella
   {
     using Implementation =
       typename SweepPreconditioner<MatrixType, Storage>::Implementation;
-    using Space          = typename Implementation::Space;
+    using Space = typename Implementation::Space;
+    matrix.check_has_all_blocks("LUSGS");
     this->implementation = std::make_unique<Implementation>();
     Implementation &i    = *this->implementation;
     i.matrix             = &matrix;
@@ -507,6 +508,7 @@ namespace Tessella
   {
     using Implementation =
       typename SweepPreconditioner<MatrixType, Storage>::Implementation;
+    matrix.check_has_all_blocks("BlockILU0");
     AssertThrow(parameters.n_sweeps == 1,
                 ExcMessage("BlockILU0 has one sweep: n_sweeps must be 1."));
     this->implementation = std::make_unique<Implementation>();

@@ -665,6 +665,7 @@ namespace Tessella
     invert_coarsest()
     {
       const MatrixType &matrix = *levels.back()->matrix;
+      matrix.check_has_all_blocks("The coarsest level of Multigrid");
       AssertThrow(matrix.m() <= data.max_coarse_dofs,
                   ExcMessage("The coarsest level of multigrid has " +
                              std::to_string(matrix.m()) +

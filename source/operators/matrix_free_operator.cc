@@ -4,36 +4,43 @@
 #include <deal.II/base/multithread_info.h>
 #include <deal.II/base/timer.h>
 
+#include <tessella/lac/device_block_matrix.h>
 #include <tessella/operators/matrix_free_operator.h>
 
 #include <algorithm>
+#include <string>
+#include <type_traits>
 
 #include "../backends/form_preparation.h"
 #include "../backends/host_assembly.h"
 #include "../lac/halo_exchange.h"
 #include "host_product.h"
+#include "simplex_kernel.h"
 
 namespace Tessella
 {
   using namespace dealii;
 
-  template <int dim>
-  struct MatrixFreeOperator<dim>::Implementation
+  template <int dim, typename MatrixType>
+  struct MatrixFreeOperator<dim, MatrixType>::Implementation
   {
+    static constexpr bool on_device =
+      std::is_same<MatrixType, DeviceBlockMatrix<double>>::value;
+    using Halo = std::conditional_t<on_device,
+                                    internal::DeviceHalo<double>,
+                                    internal::HostHalo<double>>;
+
     Implementation(const PolytopicSpace<dim> &space, const AdditionalData &data)
       : context(space, data)
       , preparation(context)
     {}
 
-    // Chooses the kernel of the products. Kernels for special forms and meshes
-    // belong before the one for all of them.
+    // Makes the kernel of the products; a process without polytopes has none on
+    // a device.
     void
-    make_kernel(const internal::HostProblem<dim> &problem,
-                const std::vector<double>        &sigma)
-    {
-      kernel = std::make_unique<internal::HostProduct<dim>>(
-        problem, sigma, context.space->polynomial_space());
-    }
+    make_kernel(const Form<dim>                  &form,
+                const internal::HostProblem<dim> &problem,
+                const std::vector<double>        &sigma);
 
     void
     make_diagonal(const internal::HostProblem<dim> &problem,
@@ -45,33 +52,83 @@ namespace Tessella
              const bool                                   transpose)
     {
       using Rows = internal::ProductKernel::Rows;
+      AssertThrow(!transpose || has_transpose,
+                  ExcMessage("MatrixFreeOperator has no products with the "
+                             "transposed operator of a form with advection on "
+                             "a CUDA device: take MatrixFreeOperator<dim> on "
+                             "the host, or assemble a DeviceBlockMatrix."));
+      const auto compute = [&](const double *ghosts, const Rows rows) {
+        if (kernel != nullptr)
+          kernel->vmult(dst, src, ghosts, transpose, rows);
+      };
       if (halo == nullptr)
         {
-          kernel->vmult(dst, src, nullptr, transpose, Rows::all);
+          compute(nullptr, Rows::all);
           return;
         }
       halo->start(src);
-      kernel->vmult(dst, src, nullptr, transpose, Rows::interior);
+      compute(nullptr, Rows::interior);
       const double *const ghosts = halo->finish();
-      kernel->vmult(dst, src, ghosts, transpose, Rows::boundary);
+      compute(ghosts, Rows::boundary);
     }
 
-    internal::AssemblyContext<dim>              context;
-    internal::FormPreparation<dim>              preparation;
-    SpaceRevision                               revision;
-    std::unique_ptr<internal::ProductKernel>    kernel;
-    std::unique_ptr<internal::HostHalo<double>> halo;
-    HostBlockMatrix<double>                     diagonal;
-    MatrixFreeReport                            report;
+    internal::AssemblyContext<dim>           context;
+    internal::FormPreparation<dim>           preparation;
+    SpaceRevision                            revision;
+    std::unique_ptr<internal::ProductKernel> kernel;
+    bool                                     has_transpose = true;
+    std::unique_ptr<Halo>                    halo;
+    MatrixType                               diagonal;
+    MatrixFreeReport                         report;
   };
+
+
+
+  template <int dim, typename MatrixType>
+  void
+  MatrixFreeOperator<dim, MatrixType>::Implementation::make_kernel(
+    const Form<dim>                  &form,
+    const internal::HostProblem<dim> &problem,
+    const std::vector<double>        &sigma)
+  {
+    if constexpr (on_device)
+      {
+        has_transpose = !form.volume_structure().b;
+        if (context.structure.n_owned_polytopes == 0)
+          return;
+        std::string why_not;
+        if constexpr (dim < 4)
+          kernel = internal::make_simplex_kernel(context.mesh(),
+                                                 context.dofs(),
+                                                 form,
+                                                 sigma,
+                                                 Backend::cuda,
+                                                 false,
+                                                 why_not);
+        else
+          why_not = "not every polytope is one affine simplex";
+        AssertThrow(kernel != nullptr,
+                    ExcMessage("MatrixFreeOperator has no products on a CUDA "
+                               "device for this problem, since " +
+                               why_not +
+                               ": take MatrixFreeOperator<dim> on the host, or "
+                               "assemble a DeviceBlockMatrix."));
+      }
+    else
+      {
+        (void)form;
+        kernel = std::make_unique<internal::HostProduct<dim>>(
+          problem, sigma, context.space->polynomial_space());
+      }
+  }
 
 
 
   // Block rows are assembled one after the other; their diagonal blocks are
   // kept.
-  template <int dim>
+  template <int dim, typename MatrixType>
   void
-  MatrixFreeOperator<dim>::Implementation::make_diagonal(
+  MatrixFreeOperator<dim, MatrixType>::Implementation::make_diagonal(
     const internal::HostProblem<dim> &problem, const std::vector<double> &sigma)
   {
     const BlockSparsity              &blocks = context.structure.blocks;
@@ -93,6 +150,9 @@ namespace Tessella
     diagonal.reinit(sparsity, offset, context.structure.partition());
     if (n == 0)
       return;
+    // Values in the memory of the host.
+    std::vector<double> memory(on_device ? sparsity.value_offset.back() : 0);
+    double *const       values = on_device ? memory.data() : diagonal.values();
     internal::AssemblyTarget<double> target;
     target.store_block_rows = [&](const unsigned int begin,
                                   const unsigned int end,
@@ -103,7 +163,7 @@ namespace Tessella
           const double *const block =
             rows + blocks.value_offset[k] - blocks.value_offset[begin] +
             blocks.column_offset[blocks.find_block(k, k)];
-          double *to = diagonal.values() + sparsity.value_offset[k];
+          double *to = values + sparsity.value_offset[k];
           for (std::uint64_t i = 0; i < size; ++i)
             to = std::copy_n(block + i * blocks.row_width[k], size, to);
         }
@@ -114,31 +174,41 @@ namespace Tessella
                                context.space->polynomial_space(),
                                target,
                                preparation.kept_diffusion());
+    if (on_device)
+      diagonal.copy_from(memory);
   }
 
 
 
-  template <int dim>
-  MatrixFreeOperator<dim>::MatrixFreeOperator() = default;
+  template <int dim, typename MatrixType>
+  MatrixFreeOperator<dim, MatrixType>::MatrixFreeOperator() = default;
 
 
 
-  template <int dim>
-  MatrixFreeOperator<dim>::~MatrixFreeOperator() = default;
+  template <int dim, typename MatrixType>
+  MatrixFreeOperator<dim, MatrixType>::~MatrixFreeOperator() = default;
 
 
 
-  template <int dim>
+  template <int dim, typename MatrixType>
   void
-  MatrixFreeOperator<dim>::initialize(const PolytopicSpace<dim> &handler,
-                                      const Form<dim>           &form,
-                                      const AdditionalData      &data)
+  MatrixFreeOperator<dim, MatrixType>::initialize(
+    const PolytopicSpace<dim> &handler,
+    const Form<dim>           &form,
+    const AdditionalData      &data)
   {
-    const Timer timer;
-    AssertThrow(data.backend != Backend::cuda,
-                ExcMessage("MatrixFreeOperator computes products on the host "
-                           "only: choose Backend::host or Backend::automatic, "
-                           "or assemble a DeviceBlockMatrix."));
+    const Timer    timer;
+    constexpr bool on_device = Implementation::on_device;
+    AssertThrow(on_device || data.backend != Backend::cuda,
+                ExcMessage("MatrixFreeOperator<dim> computes products on the "
+                           "host: choose Backend::host or Backend::automatic, "
+                           "or take MatrixFreeOperator<dim, "
+                           "DeviceBlockMatrix<double>>."));
+    AssertThrow(!on_device || data.backend != Backend::host,
+                ExcMessage("MatrixFreeOperator<dim, DeviceBlockMatrix<double>> "
+                           "computes products on a CUDA device: choose "
+                           "Backend::cuda or Backend::automatic, or take "
+                           "MatrixFreeOperator<dim>."));
     AssertThrow(handler.n_global_polytopes() > 0 && handler.n_dofs() > 0,
                 ExcMessage("MatrixFreeOperator needs degrees of freedom: call "
                            "agglomerate() and distribute_dofs() of the "
@@ -154,12 +224,12 @@ namespace Tessella
     const auto problem   = made->preparation.problem(form);
     const auto partition = context.structure.partition();
     context.structure.on_all_processes([&]() {
+      made->make_kernel(form, problem, *sigma.values);
       const Timer diagonal_timer;
       made->make_diagonal(problem, *sigma.values);
       made->report.diagonal_time = diagonal_timer.wall_time();
-      made->make_kernel(problem, *sigma.values);
       if (partition != nullptr)
-        made->halo = std::make_unique<internal::HostHalo<double>>(partition);
+        made->halo = std::make_unique<typename Implementation::Halo>(partition);
     });
     Implementation *const pointer = made.get();
     made->diagonal.set_external_product(
@@ -169,34 +239,37 @@ namespace Tessella
         pointer->multiply(dst, src, transpose);
       });
     MatrixFreeReport &report = made->report;
-    report.backend           = made->kernel->type();
+    report.backend           = on_device ? Backend::cuda : Backend::host;
     report.instruction_set   = data.instruction_set == InstructionSet::automatic
                                  ? best_instruction_set()
                                  : data.instruction_set;
     report.n_threads         = MultithreadInfo::n_threads();
-    report.kernel            = made->kernel->name();
-    report.reason            = made->kernel->reason();
-    report.n_operations      = made->kernel->n_operations();
-    report.table_memory      = made->kernel->memory_consumption();
-    report.diagonal_memory   = made->diagonal.memory_consumption();
-    report.setup_time        = timer.wall_time();
-    implementation           = std::move(made);
+    if (made->kernel != nullptr)
+      {
+        report.kernel       = made->kernel->name();
+        report.reason       = made->kernel->reason();
+        report.n_operations = made->kernel->n_operations();
+        report.table_memory = made->kernel->memory_consumption();
+      }
+    report.diagonal_memory = made->diagonal.memory_consumption();
+    report.setup_time      = timer.wall_time();
+    implementation         = std::move(made);
   }
 
 
 
-  template <int dim>
+  template <int dim, typename MatrixType>
   void
-  MatrixFreeOperator<dim>::clear()
+  MatrixFreeOperator<dim, MatrixType>::clear()
   {
     implementation.reset();
   }
 
 
 
-  template <int dim>
-  const HostBlockMatrix<double> &
-  MatrixFreeOperator<dim>::checked() const
+  template <int dim, typename MatrixType>
+  const MatrixType &
+  MatrixFreeOperator<dim, MatrixType>::checked() const
   {
     AssertThrow(implementation != nullptr,
                 ExcMessage("Call initialize() of the MatrixFreeOperator "
@@ -210,31 +283,32 @@ namespace Tessella
 
 
 
-  template <int dim>
-  typename MatrixFreeOperator<dim>::size_type
-  MatrixFreeOperator<dim>::m() const
+  template <int dim, typename MatrixType>
+  typename MatrixFreeOperator<dim, MatrixType>::size_type
+  MatrixFreeOperator<dim, MatrixType>::m() const
   {
     return implementation == nullptr ? 0 : implementation->diagonal.m();
   }
 
 
 
-  template <int dim>
+  template <int dim, typename MatrixType>
   void
-  MatrixFreeOperator<dim>::diagonal_blocks(std::vector<double> &blocks) const
+  MatrixFreeOperator<dim, MatrixType>::diagonal_blocks(
+    std::vector<double> &blocks) const
   {
     checked().copy_to(blocks);
   }
 
 
 
-  template <int dim>
+  template <int dim, typename MatrixType>
   std::size_t
-  MatrixFreeOperator<dim>::memory_consumption() const
+  MatrixFreeOperator<dim, MatrixType>::memory_consumption() const
   {
     return implementation == nullptr
              ? sizeof(*this)
-             : sizeof(*this) + implementation->kernel->memory_consumption() +
+             : sizeof(*this) + implementation->report.table_memory +
                  implementation->diagonal.memory_consumption() +
                  (implementation->halo == nullptr
                     ? 0
@@ -243,9 +317,9 @@ namespace Tessella
 
 
 
-  template <int dim>
+  template <int dim, typename MatrixType>
   const MatrixFreeReport &
-  MatrixFreeOperator<dim>::report() const
+  MatrixFreeOperator<dim, MatrixType>::report() const
   {
     AssertThrow(implementation != nullptr, ExcNotInitialized());
     return implementation->report;
@@ -256,4 +330,7 @@ namespace Tessella
   template class MatrixFreeOperator<2>;
   template class MatrixFreeOperator<3>;
   template class MatrixFreeOperator<4>;
+  template class MatrixFreeOperator<2, DeviceBlockMatrix<double>>;
+  template class MatrixFreeOperator<3, DeviceBlockMatrix<double>>;
+  template class MatrixFreeOperator<4, DeviceBlockMatrix<double>>;
 } // namespace Tessella

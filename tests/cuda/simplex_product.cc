@@ -2,19 +2,25 @@
 
 // Products without a matrix on affine simplices on a CUDA device: compared with
 // those of the host, the same bits in each run, transposed, sums and
-// differences. Argument: 2d or 3d; or times, with the number of cells in each
-// direction, which prints times of products with and without a matrix.
+// differences. MatrixFreeOperator against DeviceBlockMatrix, in solvers and in
+// multigrid, and its errors. Argument: 2d or 3d; or times, with the number of
+// cells in each direction, which prints times of products with and without a
+// matrix.
 
 #include "../../cuda/operators/simplex_product.h"
 
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>
+#include <deal.II/lac/solver_cg.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/grid/agglomeration.h>
+#include <tessella/lac/block_preconditioners.h>
 #include <tessella/lac/device_block_matrix.h>
+#include <tessella/multigrid/multigrid.h>
+#include <tessella/operators/matrix_free_operator.h>
 
 #include <cstring>
 #include <iomanip>
@@ -207,6 +213,225 @@ namespace
       }
   }
 
+  // Products and diagonal blocks of a MatrixFreeOperator against those of a
+  // matrix on the device.
+  template <int dim>
+  void
+  check_operator(const AgglomerationHandler<dim> &handler,
+                 const bool                       transposed,
+                 const DeviceBlockMatrix<double> &matrix,
+                 const MatrixFreeOperator<dim, DeviceBlockMatrix<double>> &op,
+                 const std::string                                        &name)
+  {
+    const unsigned int n = handler.polytopic_dofs().n_basis[0];
+    Vector<double>     x(handler.n_dofs()), expected(x.size());
+    for (unsigned int i = 0; i < x.size(); ++i)
+      x(i) = std::sin(1. + 37. * i) * std::pow(0.8, i % n);
+    const DeviceVector<double> X(x);
+    DeviceVector<double>       Y(x), Z(x), S(x);
+    // Errors are relative to products of absolute values.
+    std::vector<double>       y, values, blocks;
+    DeviceBlockMatrix<double> absolute;
+    absolute.copy_from(matrix);
+    matrix.copy_to(values);
+    for (double &value : values)
+      value = std::fabs(value);
+    absolute.copy_from(values);
+    Vector<double> magnitude(x), size(x);
+    for (double &value : magnitude)
+      value = std::fabs(value);
+    const DeviceVector<double> M(magnitude);
+    const auto                 compare = [&](const std::string &what,
+                             const bool         transpose = false) {
+      transpose ? absolute.Tvmult(S, M) : absolute.vmult(S, M);
+      Y.copy_to(y);
+      Z.copy_to(expected);
+      S.copy_to(size);
+      double                   error   = 0.;
+      for (unsigned int k = 0; k < y.size(); k += n)
+        {
+          double difference = 0., largest = 0.;
+          for (unsigned int i = k; i < k + n; ++i)
+            {
+              difference = std::max(difference, std::fabs(y[i] - expected(i)));
+              largest    = std::max(largest, size(i));
+              if (!std::isfinite(y[i]))
+                error = 1.;
+            }
+          error = std::max(error, difference / largest);
+        }
+      verify(name + ", " + what, error < 1e-13, std::to_string(error / 1e-13));
+    };
+    verify(name + ", size", op.m() == matrix.m() && op.n() == matrix.n());
+    op.vmult(Y, X);
+    matrix.vmult(Z, X);
+    compare("operator");
+    op.vmult_add(Y, X);
+    matrix.vmult_add(Z, X);
+    compare("operator, sum");
+    op.subtract_product(Y, X, X);
+    matrix.subtract_product(Z, X, X);
+    compare("operator, difference");
+    if (transposed)
+      {
+        op.Tvmult(Y, X);
+        matrix.Tvmult(Z, X);
+        compare("operator, transposed", true);
+      }
+    else
+      verify(name + ", error of transposed",
+             contains(message_of([&]() { op.Tvmult(Y, X); }),
+                      "transposed operator of a form with advection"));
+    // Blocks of the device differ from those of the host by rounding.
+    matrix.copy_to(values);
+    op.diagonal_blocks(blocks);
+    const BlockSparsity &sparsity = matrix.block_sparsity();
+    double               error = 0., largest = 0.;
+    std::size_t          next = 0;
+    for (unsigned int k = 0; k < sparsity.row_width.size(); ++k)
+      for (unsigned int i = 0; i < n; ++i)
+        for (unsigned int j = 0; j < n; ++j, ++next)
+          {
+            const double value =
+              values[sparsity.value_offset[k] + i * sparsity.row_width[k] +
+                     sparsity.column_offset[sparsity.find_block(k, k)] + j];
+            error   = std::max(error, std::fabs(blocks[next] - value));
+            largest = std::max(largest, std::fabs(value));
+          }
+    verify(name + ", diagonal blocks",
+           next == blocks.size() && error < 1e-12 * largest,
+           std::to_string(error / largest));
+  }
+
+  // CG with Chebyshev's polynomial and with multigrid whose finest level has no
+  // matrix, compared with those that have one.
+  template <int dim>
+  void
+  check_solvers(const AgglomerationHandler<dim>       &handler,
+                const AdvectionDiffusionReaction<dim> &form,
+                const DeviceBlockMatrix<double>       &matrix,
+                const MatrixFreeOperator<dim, DeviceBlockMatrix<double>> &op,
+                const std::string                                        &name)
+  {
+    using Matrix = DeviceBlockMatrix<double>;
+    AssemblyParameters parameters;
+    parameters.backend = Backend::cuda;
+    DeviceVector<double>    rhs, x, y;
+    PolytopicAssembler<dim> assembler(handler, parameters);
+    assembler.reinit(rhs);
+    assembler.assemble_rhs(form, rhs);
+    const MultigridHierarchy hierarchy(
+      handler, NestedAgglomeration::rtree(handler, 0, 8));
+    const auto coarse = [&]() {
+      return assemble_coarse_operators<Matrix>(handler,
+                                               hierarchy,
+                                               form,
+                                               parameters);
+    };
+    Multigrid<Matrix> with, without;
+    with.initialize(matrix, coarse(), hierarchy);
+    without.initialize(op.block_diagonal(), coarse(), hierarchy);
+    BlockChebyshev<Matrix> chebyshev;
+    chebyshev.initialize(op.block_diagonal());
+    const auto solve = [&](const auto           &A,
+                           const auto           &preconditioner,
+                           DeviceVector<double> &solution) {
+      SolverControl control(500, 1e-10 * rhs.l2_norm(), false, false);
+      solution.reinit(rhs);
+      SolverCG<DeviceVector<double>>(control).solve(A,
+                                                    solution,
+                                                    rhs,
+                                                    preconditioner);
+      return control.last_step();
+    };
+    const unsigned int n = solve(matrix, with, x), m = solve(op, without, y);
+    verify(name + ", iterations of multigrid",
+           n == m && n < 30,
+           std::to_string(n) + " and " + std::to_string(m));
+    verify(name + ", residual", op.residual(y, x, rhs) < 1e-8 * rhs.l2_norm());
+    solve(op, without, y);
+    y.add(-1., x);
+    verify(name + ", multigrid", y.l2_norm() < 1e-8 * x.l2_norm());
+    solve(op, chebyshev, y);
+    y.add(-1., x);
+    verify(name + ", Chebyshev", y.l2_norm() < 1e-7 * x.l2_norm());
+  }
+
+  template <int dim>
+  void
+  check_operators()
+  {
+    for (const unsigned int n_cells : {2, 4})
+      {
+        Triangulation<dim> triangulation;
+        make_mesh(triangulation, dim == 2 ? 3 * n_cells : n_cells);
+        AgglomerationHandler<dim> handler(triangulation);
+        handler.agglomerate(Agglomeration::parents<dim>(0));
+        for (const unsigned int degree : {1, 3, 4})
+          {
+            distribute(handler, degree);
+            for (unsigned int variant = 0; variant < 3; ++variant)
+              {
+                const std::string name =
+                  std::to_string(dim) + "-D, " + std::to_string(n_cells) +
+                  " cells, degree " + std::to_string(degree) + ", form " +
+                  std::to_string(variant);
+                const auto                form = make_form<dim>(variant);
+                PolytopicAssembler<dim>   assembler(handler);
+                DeviceBlockMatrix<double> matrix;
+                assembler.reinit(matrix);
+                assembler.assemble_matrix(form, matrix);
+                MatrixFreeOperator<dim, DeviceBlockMatrix<double>> op;
+                op.initialize(handler, form);
+                verify(name + ", report",
+                       op.report().backend == Backend::cuda &&
+                         op.report().kernel == "affine simplices" &&
+                         op.memory_consumption() < matrix.memory_consumption());
+                check_operator(handler, variant < 2, matrix, op, name);
+                if (variant == 0)
+                  {
+                    auto poisson = form;
+                    poisson.set_source(1.);
+                    check_solvers(handler, poisson, matrix, op, name);
+                  }
+              }
+          }
+      }
+  }
+
+  // Meshes, spaces and forms without products on a device.
+  template <int dim>
+  void
+  check_errors()
+  {
+    Triangulation<dim> triangulation;
+    make_mesh(triangulation, 2);
+    AgglomerationHandler<dim> handler(triangulation);
+    const auto check = [&](const Form<dim> &form, const std::string &reason) {
+      MatrixFreeOperator<dim, DeviceBlockMatrix<double>> op;
+      const std::string                                  message =
+        message_of([&]() { op.initialize(handler, form); });
+      verify(reason,
+             contains(message, "since " + reason) &&
+               contains(message, "take MatrixFreeOperator<dim> on the host"),
+             message);
+    };
+    handler.agglomerate(Agglomeration::rtree_parts<dim>(3));
+    distribute(handler, 2);
+    check(make_form<dim>(0), "not every polytope is one affine simplex");
+    handler.agglomerate(Agglomeration::parents<dim>(0));
+    distribute(handler, 0);
+    check(make_form<dim>(0), "the polynomial degree is 0");
+    distribute(handler, 2);
+    MatrixFreeOperator<dim, DeviceBlockMatrix<double>> op;
+    op.initialize(handler, make_form<dim>(0));
+    BlockGaussSeidel<DeviceBlockMatrix<double>> sweeps;
+    verify("Gauss-Seidel",
+           contains(message_of(
+                      [&]() { sweeps.initialize(op.block_diagonal()); }),
+                    "BlockGaussSeidel needs all blocks"));
+  }
+
   // Nanoseconds of a function for each of n simplices: the median of runs.
   template <typename Work>
   double
@@ -306,9 +531,17 @@ main(int argc, char **argv)
 {
   return run_case(argc, argv, [&](const std::string &name) {
     if (name == "2d" || name == "all")
-      check_all<2>();
+      {
+        check_all<2>();
+        check_operators<2>();
+        check_errors<2>();
+      }
     if (name == "3d" || name == "all")
-      check_all<3>();
+      {
+        check_all<3>();
+        check_operators<3>();
+        check_errors<3>();
+      }
     if (name == "times" || name == "all")
       {
         print_times<2>(argc > 2 ? std::atoi(argv[2]) : 300);

@@ -14,6 +14,8 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/lac/block_preconditioners.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/lusgs.h>
 #include <tessella/multigrid/multigrid.h>
 #include <tessella/operators/matrix_free_operator.h>
 #include <tessella/space_time/space_time_form.h>
@@ -439,7 +441,12 @@ namespace
     handler.distribute_dofs(FE_BoundingBoxLegendre<2>(1));
     typename MatrixFreeOperator<2>::AdditionalData data;
     data.backend = Backend::cuda;
-    report("on the host only", [&]() { op.initialize(handler, form, data); });
+    report("products on the host: choose",
+           [&]() { op.initialize(handler, form, data); });
+    data.backend = Backend::host;
+    MatrixFreeOperator<2, DeviceBlockMatrix<double>> on_device;
+    report("products on a CUDA device: choose",
+           [&]() { on_device.initialize(handler, form, data); });
     op.initialize(handler, form);
     x.reinit(47);
     report("Dimension 47 not equal to 48", [&]() { op.vmult(y, x); });
@@ -447,9 +454,21 @@ namespace
     BlockGaussSeidel<Matrix> sweeps;
     report("BlockGaussSeidel needs all blocks",
            [&]() { sweeps.initialize(op.block_diagonal()); });
+    LUSGS<Matrix> lusgs;
+    report("LUSGS needs all blocks",
+           [&]() { lusgs.initialize(op.block_diagonal()); });
+    BlockILU0<Matrix> ilu;
+    report("BlockILU0 needs all blocks",
+           [&]() { ilu.initialize(op.block_diagonal()); });
     const MultigridHierarchy hierarchy(
       handler, NestedAgglomeration::rtree(handler, 0, 2));
-    Multigrid<Matrix> multigrid;
+    Multigrid<Matrix>        multigrid;
+    const MultigridHierarchy one_level(handler, {});
+    report("The coarsest level of Multigrid needs all blocks", [&]() {
+      multigrid.initialize(op.block_diagonal(),
+                           std::vector<Matrix>(),
+                           one_level);
+    });
     report("Galerkin operator of Multigrid needs all blocks",
            [&]() { multigrid.initialize(op.block_diagonal(), hierarchy); });
     handler.distribute_dofs(FE_BoundingBoxLegendre<2>(2));

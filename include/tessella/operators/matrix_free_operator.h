@@ -11,14 +11,21 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace Tessella
 {
+  template <typename Number>
+  class DeviceBlockMatrix;
+  template <typename Number>
+  class DeviceVector;
+
   /// Kernel, times and size of a MatrixFreeOperator on this process.
   struct MatrixFreeReport
   {
-    Backend        backend         = Backend::host;
+    Backend backend = Backend::host;
+    /// For all computations on the host; a CUDA device does the products alone.
     InstructionSet instruction_set = InstructionSet::automatic;
     unsigned int   n_threads       = 1;
     /// Kernel of the products and why it was chosen.
@@ -53,6 +60,17 @@ namespace Tessella
    * cells, polytopes, varying degrees, hanging nodes, periodic and curved
    * boundaries, and slabs.
    *
+   * <b>CUDA devices.</b> @p MatrixType says where products are computed and
+   * which vectors they take: for DeviceBlockMatrix<double>, vectors of type
+   * DeviceVector<double>. The device has products for meshes whose polytopes
+   * are single affine simplices, all of one degree from 1 to 8 in 2-D and to 6
+   * in 3-D, and for interior penalty forms with upwind advection whose
+   * coefficients are constant on each simplex. With advection there is no
+   * product with the transposed operator. initialize() evaluates the form and
+   * computes the diagonal blocks on the host.
+   *
+   *     MatrixFreeOperator<dim, DeviceBlockMatrix<double>> op;
+   *
    * <b>Preconditioners</b> that need products and diagonal blocks alone use
    * block_diagonal():
    *
@@ -65,8 +83,9 @@ namespace Tessella
    *                            HostBlockMatrix<double>>(handler, hierarchy,
    * form), hierarchy);
    *
-   * so that the finest level has no matrix. What needs all blocks (Galerkin
-   * operators, Gauss-Seidel, ILU, AMG) is an error or does not accept the
+   * so that the finest level has no matrix; on a device with DeviceBlockMatrix
+   * instead of HostBlockMatrix. What needs all blocks (Galerkin operators,
+   * Gauss-Seidel, LU-SGS, ILU, AMG) is an error or does not accept the
    * operator.
    *
    * <b>Cost.</b> A product evaluates discrete functions at all quadrature
@@ -77,24 +96,28 @@ namespace Tessella
    * diagonal blocks as cheaply as the assembler computes its block rows, which
    * are not kept.
    *
-   * <b>Vectors and processes</b>: those of HostBlockMatrix. Ghost entries are
-   * exchanged while rows that do not need them are computed. Every sum belongs
-   * to one polytope and has an order that the mesh determines: results have the
-   * same bits for any number of threads and processes. Products of one object
-   * may not run in several threads at the same time.
+   * <b>Vectors and processes</b>: those of @p MatrixType. Ghost entries are
+   * exchanged while the host computes rows that do not need them. Every sum
+   * belongs to one polytope and has an order that the mesh determines: results
+   * have the same bits for any number of threads and processes. Products of one
+   * object may not run in several threads at the same time.
    *
    * Errors, as exceptions: a space with several components, a space without
-   * degrees of freedom, products after the space has changed, Backend::cuda,
-   * vectors of other sizes.
+   * degrees of freedom, products after the space has changed, a backend that
+   * does not fit @p MatrixType, a mesh or form for which a device has no
+   * products, vectors of other sizes.
    */
-  template <int dim>
+  template <int dim, typename MatrixType = HostBlockMatrix<double>>
   class MatrixFreeOperator : public Subscriptor
   {
   public:
     using AdditionalData = AssemblyParameters;
     using value_type     = double;
     using size_type      = typename HostBlockMatrix<double>::size_type;
-    using vector_type    = dealii::Vector<double>;
+    using vector_type    = std::conditional_t<
+      std::is_same<MatrixType, DeviceBlockMatrix<double>>::value,
+      DeviceVector<double>,
+      dealii::Vector<double>>;
 
     MatrixFreeOperator();
     ~MatrixFreeOperator();
@@ -119,7 +142,7 @@ namespace Tessella
     }
 
     // ---- products; source and destination must differ. VectorType: see
-    // HostBlockMatrix
+    // MatrixType
     template <typename VectorType>
     void
     vmult(VectorType &dst, const VectorType &src) const
@@ -165,14 +188,14 @@ namespace Tessella
     /// Block matrix that stores the diagonal blocks of the operator, whose
     /// products are those of the whole operator; for preconditioners. It lives
     /// as long as this object.
-    const HostBlockMatrix<double> &
+    const MatrixType &
     block_diagonal() const
     {
       return checked();
     }
     /// Diagonal blocks of the polytopes that this process owns, one after the
-    /// other, row by row. They equal those of the assembled matrix to the last
-    /// bit.
+    /// other, row by row, in the memory of the host. They equal those of the
+    /// matrix that the host assembles to the last bit.
     void
     diagonal_blocks(std::vector<double> &blocks) const;
 
@@ -186,7 +209,7 @@ namespace Tessella
   private:
     struct Implementation;
     /// The matrix of diagonal blocks, if it fits the present space.
-    const HostBlockMatrix<double> &
+    const MatrixType &
     checked() const;
 
     std::unique_ptr<Implementation> implementation;
