@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
+#include <deal.II/base/multithread_info.h>
+#include <deal.II/base/timer.h>
 
 #include <tessella/assembly/rectangular_assembler.h>
 #include <tessella/quadrature/quadrature_order.h>
@@ -13,7 +16,8 @@
 #include "../backends/block_row_assembler.h"
 #include "../backends/host_dispatch.h"
 #include "../backends/system_pairs.h"
-#include "../base/collective.h"
+#include "../lac/matrix_traits.h"
+#include "rectangular_rows.h"
 
 namespace Tessella
 {
@@ -36,6 +40,12 @@ namespace Tessella
           result.dof_offset.push_back(result.dof_offset.back() +
                                       result.n_basis.back());
         }
+      const auto &x = a.whole, &y = b.whole;
+      result.whole.is_set       = x.is_set && y.is_set;
+      result.whole.max_degree   = std::max(x.max_degree, y.max_degree);
+      result.whole.max_basis    = std::max(x.max_basis, y.max_basis);
+      result.whole.min_basis    = std::max(x.min_basis, y.min_basis);
+      result.whole.total_degree = x.total_degree && y.total_degree;
       return result;
     }
 
@@ -46,17 +56,17 @@ namespace Tessella
     {
       const BlockSparsity       &blocks; ///< of the larger space
       const PolytopicDoFs       &test, &trial;
-      const std::vector<double> &values, &rhs;
+      const std::vector<double> &values;
 
-      template <typename Number>
+      template <typename MatrixType>
       void
-      store(const unsigned int    k,
-            const unsigned int    i,
-            const unsigned int    j,
-            SparseMatrix<Number> &matrix) const
+      store(const unsigned int                     k,
+            const unsigned int                     i,
+            const unsigned int                     j,
+            internal::RectangularRows<MatrixType> &rows) const
       {
-        std::vector<types::global_dof_index> columns;
-        std::vector<std::size_t>             positions;
+        std::vector<std::uint64_t> columns;
+        std::vector<std::size_t>   positions;
         for (std::uint64_t b = blocks.block_offset[k];
              b < blocks.block_offset[k + 1];
              ++b)
@@ -68,19 +78,12 @@ namespace Tessella
                 positions.push_back(blocks.column_offset[b] + c);
               }
           }
-        std::vector<Number> row(columns.size());
-        for (unsigned int r = 0; r < test.n_basis[k]; ++r)
-          {
-            for (std::size_t c = 0; c < row.size(); ++c)
-              row[c] =
-                values[std::size_t(r) * blocks.row_width[k] + positions[c]];
-            matrix.add(test.dof_offset[k] + i * test.n_basis[k] + r,
-                       columns.size(),
-                       columns.data(),
-                       row.data(),
-                       false,
-                       true);
-          }
+        rows.write(test.dof_offset[k] + i * test.n_basis[k],
+                   test.n_basis[k],
+                   columns,
+                   positions,
+                   values.data(),
+                   blocks.row_width[k]);
       }
     };
   } // namespace
@@ -88,28 +91,56 @@ namespace Tessella
 
 
   template <int dim>
-  RectangularAssembler<dim>::RectangularAssembler(
-    const PolytopicSpace<dim> &test,
-    const PolytopicSpace<dim> &trial,
-    const AssemblyParameters  &parameters)
-    : test(&test)
-    , trial(&trial)
-    , parameters(parameters)
+  struct RectangularAssembler<dim>::Implementation
   {
-    AssertThrow(parameters.backend != Backend::cuda,
-                ExcMessage("Rectangular matrices are assembled by the host: "
-                           "take Backend::host or Backend::automatic."));
-    AssertThrow(internal::n_processes(test.get_communicator()) == 1,
-                ExcMessage("Rectangular matrices are assembled in programs of "
-                           "one process only."));
-    check_spaces();
-  }
+    Implementation(const PolytopicSpace<dim> &test,
+                   const PolytopicSpace<dim> &trial,
+                   const AssemblyParameters  &parameters)
+      : test(&test)
+      , trial(&trial)
+      , parameters(parameters)
+      , structure(test.get_communicator())
+    {}
+
+    /// Throws unless the spaces have the same polytopes.
+    void
+    check_spaces() const;
+
+    /// Computes the structure if the spaces have changed. Collective.
+    void
+    update();
+
+    /// Quadrature for the larger space, on the mesh that has tabulated it.
+    struct Quadrature
+    {
+      const PolytopicSpace<dim> *rich;
+      PolytopicDoFs              larger;
+      unsigned int               extra_order;
+    };
+
+    /// Collective.
+    Quadrature
+    prepare_quadrature(const unsigned int coefficient_order) const;
+
+    /// Computes the rows that this process owns.
+    template <typename MatrixType, typename Number>
+    void
+    compute_rows(const std::vector<SystemPair<dim>>    &pairs,
+                 const Quadrature                      &quadrature,
+                 internal::RectangularRows<MatrixType> &matrix,
+                 Number                                *rhs) const;
+
+    const SmartPointer<const PolytopicSpace<dim>> test, trial;
+    const AssemblyParameters                      parameters;
+    internal::RectangularStructure                structure;
+    AssemblyReport                                report = AssemblyReport();
+  };
 
 
 
   template <int dim>
   void
-  RectangularAssembler<dim>::check_spaces() const
+  RectangularAssembler<dim>::Implementation::check_spaces() const
   {
     AssertThrow(test->n_dofs() > 0 && trial->n_dofs() > 0,
                 ExcMessage(
@@ -133,92 +164,71 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename Number>
   void
-  RectangularAssembler<dim>::reinit(SparsityPattern      &sparsity,
-                                    SparseMatrix<Number> &matrix,
-                                    Vector<Number>       &rhs) const
+  RectangularAssembler<dim>::Implementation::update()
   {
-    check_spaces();
-    const PolytopicDoFs &rows    = test->polytopic_dofs(),
-                        &columns = trial->polytopic_dofs();
-    const BlockSparsity blocks =
-      BlockSparsity::from_mesh(trial->polytopic_mesh(), columns);
-    const unsigned int        n = blocks.row_width.size();
-    std::vector<unsigned int> widths;
-    for (unsigned int k = 0; k < n; ++k)
-      widths.insert(widths.end(),
-                    rows.dof_offset[k + 1] - rows.dof_offset[k],
-                    blocks.row_width[k]);
-    matrix.clear();
-    sparsity.reinit(rows.dof_offset.back(), columns.dof_offset.back(), widths);
-    std::vector<types::global_dof_index> entries;
-    for (unsigned int k = 0; k < n; ++k)
-      {
-        entries.clear();
-        for (std::uint64_t b = blocks.block_offset[k];
-             b < blocks.block_offset[k + 1];
-             ++b)
-          for (std::uint64_t j = columns.dof_offset[blocks.block_column[b]];
-               j < columns.dof_offset[blocks.block_column[b] + 1];
-               ++j)
-            entries.push_back(j);
-        for (std::uint64_t i = rows.dof_offset[k]; i < rows.dof_offset[k + 1];
-             ++i)
-          sparsity.add_entries(i, entries.begin(), entries.end(), true);
-      }
-    sparsity.compress();
-    matrix.reinit(sparsity);
-    rhs.reinit(rows.dof_offset.back());
+    structure.test.on_all_processes([&]() {
+      check_spaces();
+      structure.test.update(*test);
+      structure.trial.update(*trial);
+      structure.owned_rows    = test->locally_owned_dofs();
+      structure.owned_columns = trial->locally_owned_dofs();
+    });
   }
 
 
 
   template <int dim>
-  template <typename Number>
-  void
-  RectangularAssembler<dim>::assemble(const SystemForm<dim> &system,
-                                      SparseMatrix<Number>  &matrix,
-                                      Vector<Number>        &rhs) const
+  typename RectangularAssembler<dim>::Implementation::Quadrature
+  RectangularAssembler<dim>::Implementation::prepare_quadrature(
+    const unsigned int order) const
   {
-    check_spaces();
-    const auto pairs = internal::prepare_pairs(system,
-                                               test->n_components(),
-                                               trial->n_components());
-    for (const SystemPair<dim> &pair : pairs)
-      AssertThrow(!pair.form->facet_structure().penalty,
-                  ExcMessage("A form of a rectangular matrix has no penalty."));
-    AssertThrow(matrix.m() == test->n_dofs() && matrix.n() == trial->n_dofs() &&
-                  rhs.size() == test->n_dofs(),
-                ExcMessage("The matrix or the vector does not have the size of "
-                           "these spaces: call reinit() of the assembler."));
-    matrix = 0;
-    rhs    = 0;
+    Quadrature result;
+    result.rich = test->max_degree() > trial->max_degree() ? &*test : &*trial;
+    result.larger =
+      larger_space(test->polytopic_dofs(), trial->polytopic_dofs());
+    const unsigned int degree  = result.rich->max_degree();
+    unsigned int       missing = 0;
+    for (std::size_t k = 0; k < result.larger.degree.size(); ++k)
+      missing = std::max(missing,
+                         result.larger.degree[k] -
+                           result.rich->polytopic_dofs().degree[k]);
+    // Rules must not depend on the polytopes of this process.
+    if (structure.test.n_processes > 1)
+      missing = Utilities::MPI::max(missing, structure.test.communicator);
+    result.extra_order =
+      internal::integrand_degree(dim,
+                                 degree,
+                                 order,
+                                 result.rich->polynomial_space() ==
+                                   PolynomialSpaceType::tensor_product) -
+      2 * degree + 2 * missing;
+    return result;
+  }
 
-    // Quadrature for the larger space, on the mesh that has tabulated it.
-    const PolytopicSpace<dim> &rich =
-      test->max_degree() > trial->max_degree() ? *test : *trial;
-    const PolytopicDoFs &rows    = test->polytopic_dofs(),
-                        &columns = trial->polytopic_dofs();
-    const PolytopicDoFs larger   = larger_space(rows, columns);
-    const unsigned int  order    = pairs.front().form->coefficient_order(),
-                       degree    = rich.max_degree();
-    unsigned int missing         = 0;
-    for (std::size_t k = 0; k < larger.degree.size(); ++k)
-      missing =
-        std::max(missing, larger.degree[k] - rich.polytopic_dofs().degree[k]);
-    const PolynomialSpaceType space = rich.polynomial_space();
-    const bool tensor_product = space != PolynomialSpaceType::total_degree;
-    rich.tabulate(
-      internal::integrand_degree(
-        dim, degree, order, space == PolynomialSpaceType::tensor_product) -
-      2 * degree + 2 * missing);
-    const PolytopicMesh<dim>      &mesh = rich.polytopic_mesh();
-    const internal::HostRules<dim> rules(mesh, larger, order);
+
+
+  template <int dim>
+  template <typename MatrixType, typename Number>
+  void
+  RectangularAssembler<dim>::Implementation::compute_rows(
+    const std::vector<SystemPair<dim>>    &pairs,
+    const Quadrature                      &quadrature,
+    internal::RectangularRows<MatrixType> &matrix,
+    Number                                *rhs) const
+  {
+    const PolytopicSpace<dim> &rich      = *quadrature.rich;
+    const PolytopicDoFs       &larger    = quadrature.larger,
+                        &rows            = test->polytopic_dofs(),
+                        &columns         = trial->polytopic_dofs();
+    const PolynomialSpaceType      space = rich.polynomial_space();
+    const PolytopicMesh<dim>      &mesh  = rich.polytopic_mesh();
+    const internal::HostRules<dim> rules(
+      mesh, larger, pairs.front().form->coefficient_order());
     const BlockSparsity        blocks = BlockSparsity::from_mesh(mesh, larger);
     std::vector<unsigned char> exponents(
-      dim * Legendre::n_functions(dim, degree, space));
-    Legendre::exponents(dim, degree, space, exponents.data());
+      dim * Legendre::n_functions(dim, rich.max_degree(), space));
+    Legendre::exponents(dim, rich.max_degree(), space, exponents.data());
     const std::vector<double> no_sigma(mesh.n_facets(), 0.);
 
     for (const SystemPair<dim> &pair : pairs)
@@ -232,17 +242,18 @@ namespace Tessella
         internal::for_polytopes(
           blocks.row_width.size(),
           [&](const unsigned int begin, const unsigned int end) {
-            internal::BlockRowAssembler<dim> assembler(problem,
-                                                       blocks,
-                                                       no_sigma,
-                                                       exponents,
-                                                       tensor_product,
-                                                       true,
-                                                       pair.rhs,
-                                                       nullptr,
-                                                       nullptr);
-            std::vector<double>              values, f;
-            const PairRows result = {blocks, rows, columns, values, f};
+            internal::BlockRowAssembler<dim> assembler(
+              problem,
+              blocks,
+              no_sigma,
+              exponents,
+              space != PolynomialSpaceType::total_degree,
+              true,
+              pair.rhs,
+              nullptr,
+              nullptr);
+            std::vector<double> values, f;
+            const PairRows      result = {blocks, rows, columns, values};
             for (unsigned int k = begin; k < end; ++k)
               {
                 values.resize(blocks.value_offset[k + 1] -
@@ -253,7 +264,7 @@ namespace Tessella
                 if (pair.rhs)
                   std::copy_n(f.begin(),
                               rows.n_basis[k],
-                              rhs.begin() + rows.dof_offset[k] +
+                              rhs + rows.dof_offset[k] +
                                 pair.test * rows.n_basis[k]);
               }
           });
@@ -262,13 +273,162 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim, Number)                                             \
-  template void RectangularAssembler<dim>::reinit(SparsityPattern &,         \
-                                                  SparseMatrix<Number> &,    \
-                                                  Vector<Number> &) const;   \
+  template <int dim>
+  RectangularAssembler<dim>::RectangularAssembler(
+    const PolytopicSpace<dim> &test,
+    const PolytopicSpace<dim> &trial,
+    const AssemblyParameters  &parameters)
+    : implementation(std::make_unique<Implementation>(test, trial, parameters))
+  {
+    AssertThrow(parameters.backend != Backend::cuda,
+                ExcMessage("Rectangular matrices are assembled by the host: "
+                           "take Backend::host or Backend::automatic."));
+    implementation->structure.test.on_all_processes(
+      [&]() { implementation->check_spaces(); });
+  }
+
+
+
+  template <int dim>
+  RectangularAssembler<dim>::~RectangularAssembler() = default;
+
+
+
+  template <int dim>
+  template <typename Number>
+  void
+  RectangularAssembler<dim>::reinit(SparsityPattern      &sparsity,
+                                    SparseMatrix<Number> &matrix,
+                                    Vector<Number>       &rhs)
+  {
+    const Timer timer;
+    implementation->update();
+    const internal::RectangularStructure &structure = implementation->structure;
+    structure.test.check_one_process("dealii::SparseMatrix");
+    matrix.clear();
+    std::vector<unsigned int> widths;
+    structure.for_rows([&](const types::global_dof_index, const auto &columns) {
+      widths.push_back(columns.size());
+    });
+    sparsity.reinit(structure.test.n_dofs, structure.trial.n_dofs, widths);
+    structure.for_rows(
+      [&](const types::global_dof_index row, const auto &columns) {
+        sparsity.add_entries(row, columns.begin(), columns.end(), true);
+      });
+    sparsity.compress();
+    matrix.reinit(sparsity);
+    rhs.reinit(structure.test.n_dofs);
+    implementation->report.structure_time = timer.wall_time();
+  }
+
+
+
+  template <int dim>
+  template <typename MatrixType, typename VectorType>
+  void
+  RectangularAssembler<dim>::reinit(MatrixType &matrix, VectorType &rhs)
+  {
+    const Timer timer;
+    implementation->update();
+    const internal::RectangularStructure &structure = implementation->structure;
+    DynamicSparsityPattern                sparsity(structure.test.n_dofs,
+                                    structure.trial.n_dofs,
+                                    structure.owned_rows);
+    structure.for_rows(
+      [&](const types::global_dof_index row, const auto &columns) {
+        sparsity.add_entries(row, columns.begin(), columns.end(), true);
+      });
+    matrix.reinit(structure.owned_rows,
+                  structure.owned_columns,
+                  sparsity,
+                  structure.test.communicator);
+    internal::VectorTraits<VectorType>::reinit(rhs,
+                                               structure.owned_rows,
+                                               structure.test);
+    implementation->report.structure_time = timer.wall_time();
+  }
+
+
+
+  template <int dim>
+  template <typename MatrixType, typename VectorType>
+  void
+  RectangularAssembler<dim>::assemble(const SystemForm<dim> &system,
+                                      MatrixType            &matrix,
+                                      VectorType            &rhs)
+  {
+    using Traits         = internal::VectorTraits<VectorType>;
+    Implementation &data = *implementation;
+    Timer           timer;
+    data.update();
+    const internal::MatrixStructure &structure = data.structure.test;
+    std::vector<SystemPair<dim>>     pairs;
+    structure.on_all_processes([&]() {
+      pairs = internal::prepare_pairs(system,
+                                      data.test->n_components(),
+                                      data.trial->n_components());
+      for (const SystemPair<dim> &pair : pairs)
+        AssertThrow(!pair.form->facet_structure().penalty,
+                    ExcMessage(
+                      "A form of a rectangular matrix has no penalty."));
+      AssertThrow(rhs.size() == data.test->n_dofs(),
+                  ExcMessage(
+                    "The matrix or the vector does not have the size of "
+                    "these spaces: call reinit() of the assembler."));
+      Traits::check(rhs, structure);
+    });
+    const auto quadrature =
+      data.prepare_quadrature(pairs.front().form->coefficient_order());
+    structure.on_all_processes(
+      [&]() { quadrature.rich->tabulate(quadrature.extra_order); });
+    data.report.geometry_time = timer.wall_time();
+
+    timer.restart();
+    structure.on_all_processes([&]() {
+      internal::RectangularRows<MatrixType> rows(matrix, data.structure);
+      rows.set_to_zero();
+      std::fill_n(Traits::values(rhs), structure.n_owned_rows, 0.);
+      data.compute_rows(pairs, quadrature, rows, Traits::values(rhs));
+    });
+    bool constant = true;
+    for (const SystemPair<dim> &pair : pairs)
+      constant = constant && pair.form->volume_structure().constant;
+    AssemblyReport      &report = data.report;
+    const InstructionSet wanted = data.parameters.instruction_set;
+    report.backend              = Backend::host;
+    report.instruction_set =
+      wanted == InstructionSet::automatic ? best_instruction_set() : wanted;
+    report.n_threads     = MultithreadInfo::n_threads();
+    report.coefficients  = constant ? "constant"
+                                    : "evaluated by the host's threads, which "
+                                      "assemble rectangular matrices";
+    report.assembly_time = timer.wall_time();
+  }
+
+
+
+  template <int dim>
+  const AssemblyReport &
+  RectangularAssembler<dim>::report() const
+  {
+    return implementation->report;
+  }
+
+
+
+#define INSTANTIATE_ASSEMBLE(dim, Matrix, Vector)                            \
   template void RectangularAssembler<dim>::assemble(const SystemForm<dim> &, \
-                                                    SparseMatrix<Number> &,  \
-                                                    Vector<Number> &) const;
+                                                    Matrix &,                \
+                                                    Vector &);
+#define INSTANTIATE(dim, Number)                                          \
+  template void RectangularAssembler<dim>::reinit(SparsityPattern &,      \
+                                                  SparseMatrix<Number> &, \
+                                                  Vector<Number> &);      \
+  INSTANTIATE_ASSEMBLE(dim, SparseMatrix<Number>, Vector<Number>)
+#define INSTANTIATE_EPETRA(dim, Vector)            \
+  template void RectangularAssembler<dim>::reinit( \
+    TrilinosWrappers::SparseMatrix &, Vector &);   \
+  INSTANTIATE_ASSEMBLE(dim, TrilinosWrappers::SparseMatrix, Vector)
 
   template class RectangularAssembler<2>;
   template class RectangularAssembler<3>;
@@ -276,5 +436,13 @@ namespace Tessella
   INSTANTIATE(2, float)
   INSTANTIATE(3, double)
   INSTANTIATE(3, float)
+#ifdef TESSELLA_HAVE_EPETRA
+  INSTANTIATE_EPETRA(2, TrilinosWrappers::MPI::Vector)
+  INSTANTIATE_EPETRA(2, LinearAlgebra::distributed::Vector<double>)
+  INSTANTIATE_EPETRA(3, TrilinosWrappers::MPI::Vector)
+  INSTANTIATE_EPETRA(3, LinearAlgebra::distributed::Vector<double>)
+#endif
+#undef INSTANTIATE_ASSEMBLE
 #undef INSTANTIATE
+#undef INSTANTIATE_EPETRA
 } // namespace Tessella

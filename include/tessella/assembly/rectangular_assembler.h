@@ -7,9 +7,12 @@
 #include <deal.II/lac/vector.h>
 
 #include <tessella/backends/assembly_parameters.h>
-#include <tessella/base/compatibility.h>
+#include <tessella/backends/assembly_report.h>
+#include <tessella/base/epetra.h>
 #include <tessella/forms/system_form.h>
 #include <tessella/grid/polytopic_space.h>
+
+#include <memory>
 
 namespace Tessella
 {
@@ -33,13 +36,25 @@ namespace Tessella
    * one are the first ones; the other entries are dropped. Results have the
    * same bits for any number of threads.
    *
+   * <b>Many processes.</b> On a mesh that is distributed over processes, each
+   * process computes the rows of the polytopes that it owns; their columns
+   * belong to these polytopes and to ghosts. No values are exchanged, and block
+   * rows have the same bits for any number of processes. All functions are
+   * collective, and an error on one process is thrown on all.
+   *
+   * <b>Matrices and vectors</b>, where Number is double or float:
+   * - SparseMatrix<Number> with Vector<Number>, in a program of one process;
+   * - TrilinosWrappers::SparseMatrix with TrilinosWrappers::MPI::Vector or
+   *   LinearAlgebra::distributed::Vector<double>. Row and domain index sets are
+   *   those of the degrees of freedom of the test and of the trial space.
+   *
    * <b>Quadrature</b> is of order 2 p + Form::coefficient_order() with the
    * larger degree p of both spaces.
    *
    * <b>Errors.</b> Spaces on different polytopes, a total-degree and a
    * tensor-product space, numbers of components that differ from those of the
-   * system, forms with a penalty, several processes, and Backend::cuda:
-   * rectangular matrices are assembled by the host.
+   * system, forms with a penalty, matrices and vectors with another structure,
+   * and Backend::cuda: rectangular matrices are assembled by the host.
    */
   template <int dim>
   class RectangularAssembler
@@ -51,28 +66,35 @@ namespace Tessella
       const PolytopicSpace<dim> &trial,
       const AssemblyParameters  &parameters = AssemblyParameters());
 
-    /// Sets the structure of the matrix and the size of the vector.
+    ~RectangularAssembler();
+
+    // ---- structure, once
+    /// Sets the structure of the matrix and the size of the vector. Collective.
     template <typename Number>
     void
     reinit(dealii::SparsityPattern      &sparsity,
            dealii::SparseMatrix<Number> &matrix,
-           dealii::Vector<Number>       &rhs) const;
+           dealii::Vector<Number>       &rhs);
+    template <typename MatrixType, typename VectorType>
+    void
+    reinit(MatrixType &matrix, VectorType &rhs);
 
     /// Overwrites the matrix and the vector, which has the right-hand side of
-    /// the test functions.
-    template <typename Number>
+    /// the test functions. Collective.
+    template <typename MatrixType, typename VectorType>
     void
-    assemble(const SystemForm<dim>        &system,
-             dealii::SparseMatrix<Number> &matrix,
-             dealii::Vector<Number>       &rhs) const;
+    assemble(const SystemForm<dim> &system,
+             MatrixType            &matrix,
+             VectorType            &rhs);
+
+    /// Instruction set, times in seconds, and the evaluation of coefficients,
+    /// of the last calls.
+    const AssemblyReport &
+    report() const;
 
   private:
-    /// Throws unless the spaces have the same polytopes.
-    void
-    check_spaces() const;
-
-    const SmartPointer<const PolytopicSpace<dim>> test, trial;
-    const AssemblyParameters                      parameters;
+    struct Implementation;
+    std::unique_ptr<Implementation> implementation;
   };
 } // namespace Tessella
 
