@@ -20,6 +20,7 @@ compare_simplices(const std::string              &name,
                   const Mapping<dim>             &mapping,
                   const std::vector<std::string> &agglomerations,
                   const std::set<unsigned int>   &degrees,
+                  const unsigned int              coefficient_order,
                   const unsigned int              n_points)
 {
   Reference::Problem<dim> problem = full_problem<dim>();
@@ -43,7 +44,7 @@ compare_simplices(const std::string              &name,
                             ", p = " + std::to_string(p),
                           handler,
                           problem,
-                          8,
+                          coefficient_order,
                           p + n_points,
                           &mapping);
         }
@@ -65,6 +66,7 @@ compare_triangles()
                     mapping,
                     {"none", "steps", "scattered"},
                     {1, 2, 3},
+                    8,
                     12);
 }
 
@@ -77,7 +79,7 @@ compare_tetrahedra()
     Tessella::read_quadratic_msh<3>(SOURCE_DIR "/../grid/meshes/ball22.msh",
                                     triangulation);
   compare_simplices(
-    "tetrahedra, nodes", triangulation, *nodes, {"none", "steps"}, {1}, 9);
+    "tetrahedra, nodes", triangulation, *nodes, {"none", "steps"}, {1}, 12, 12);
   for (const auto &cell : triangulation.active_cell_iterators())
     for (const unsigned int f : cell->face_indices())
       if (cell->face(f)->at_boundary())
@@ -86,7 +88,7 @@ compare_tetrahedra()
   triangulation.set_manifold(1, SphericalManifold<3>());
   const Tessella::MappingQuadratic<3> mapping(triangulation);
   compare_simplices(
-    "tetrahedra, manifold", triangulation, mapping, {"scattered"}, {1}, 9);
+    "tetrahedra, manifold", triangulation, mapping, {"scattered"}, {1}, 12, 12);
 }
 
 int
