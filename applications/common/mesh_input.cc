@@ -8,6 +8,8 @@
 
 #include <tessella/base/error_message.h>
 #include <tessella/base/on_all_processes.h>
+#include <tessella/grid/mapping_quadratic.h>
+#include <tessella/grid/read_quadratic_msh.h>
 
 #include <algorithm>
 #include <cmath>
@@ -39,7 +41,8 @@ namespace Tessella
         Patterns::Anything(),
         "Mesh files, separated by commas: .msh (gmsh 2 and 4), .vtk, .inp "
         "(UCD or Abaqus), .unv, and what else deal.II reads; triangles, "
-        "quadrilaterals, tetrahedra, hexahedra or mixed. Several files are a "
+        "quadrilaterals, tetrahedra, hexahedra or mixed. Cells of .msh files of "
+        "second order (gmsh -order 2) are curved. Several files are a "
         "sequence of meshes, coarse to fine. They are looked for in the "
         "present folder, then beside the parameter file. Empty: the mesh "
         "comes from the generator below.");
@@ -52,6 +55,7 @@ namespace Tessella
                         "Its arguments, separated by colons. Several sets of "
                         "arguments, separated by |, are a sequence of "
                         "meshes.");
+      flow_mesh.declare_parameters(prm);
     }
 
     void
@@ -115,9 +119,11 @@ namespace Tessella
         "separated by commas: 0-1 x, 2-3 y.");
       prm.add_parameter("Mapping degree",
                         mapping_degree,
-                        "Polynomial degree of curved cells (quadrilaterals "
-                        "and hexahedra of generators with curved "
-                        "boundaries); 1: straight edges.",
+                        "Polynomial degree of curved cells (of generators "
+                        "and geometries with curved boundaries), at most 2 "
+                        "for triangles and tetrahedra; 1: straight edges. "
+                        "Cells of files of second order have degree 2 in any "
+                        "case.",
                         Patterns::Integer(1, 10));
       prm.add_parameter(
         "Distribution",
@@ -166,6 +172,13 @@ namespace Tessella
         file = find_file("mesh file", file, parameter_file);
       if (generator_arguments.empty())
         generator_arguments.emplace_back();
+      if (flow_mesh.is_given())
+        generator_arguments.assign(1, "");
+      quadratic_files =
+        std::any_of(files.begin(), files.end(), [&](const std::string &file) {
+          return is_quadratic_msh(file, present_dimension);
+        });
+      check_geometry();
       const std::size_t n_meshes =
         files.empty() ? generator_arguments.size() : files.size();
       AssertThrow(n_meshes < 2 || levels <= n_meshes,
@@ -179,10 +192,35 @@ namespace Tessella
         levels = n_meshes;
     }
 
+    void
+    MeshInput::check_geometry() const
+    {
+      flow_mesh.check(present_dimension);
+      AssertThrow(!flow_mesh.is_given() || files.empty(),
+                  ExcMessage("Mesh/Geometry = " + flow_mesh.name() +
+                             " is for generated meshes: leave Mesh/Files "
+                             "empty, or set Mesh/Geometry = none."));
+      AssertThrow(!flow_mesh.is_given() || !simplices,
+                  ExcMessage("Mesh/Convert to simplices is not for "
+                             "Mesh/Geometry = " +
+                             flow_mesh.name() +
+                             ": set Mesh/Geometry simplices = true."));
+      if (!quadratic_files)
+        return;
+      AssertThrow(mapping_degree <= 2,
+                  ExcMessage("The mesh file has cells of second order, but "
+                             "Mesh/Mapping degree is " +
+                             std::to_string(mapping_degree) + "."));
+      AssertThrow(!simplices && distortion == 0. && periodic.empty(),
+                  ExcMessage("A mesh file with cells of second order works "
+                             "without Mesh/Convert to simplices, Distortion "
+                             "and Periodic boundaries."));
+    }
+
     bool
     MeshInput::suits_p4est() const
     {
-      return files.empty() && !simplices &&
+      return files.empty() && !simplices && !flow_mesh.is_given() &&
              generator.find("simplices") == std::string::npos &&
              generator.find("simplex") == std::string::npos &&
              distortion == 0. && (local_steps == 0 || random_fraction == 1.);
@@ -191,8 +229,8 @@ namespace Tessella
     bool
     MeshInput::needs_whole_mesh() const
     {
-      return mapping_degree > 1 || !periodic.empty() ||
-             (distortion > 0. && !simplices);
+      return mapping_degree > 1 || quadratic_files || flow_mesh.is_given() ||
+             !periodic.empty() || (distortion > 0. && !simplices);
     }
 
     namespace
@@ -295,9 +333,12 @@ namespace Tessella
         add("Mesh/Levels", std::to_string(levels));
       if (origin.empty() || n_coarse_cells > 1e6)
         {
-          const bool generated = files.empty();
-          add(generated ? "Mesh/Generator arguments" : "Mesh/Files",
-              generated ? generator_arguments[0] : files[0]);
+          if (flow_mesh.is_given())
+            add("Mesh/Geometry cells", std::to_string(flow_mesh.n_cells()));
+          else if (files.empty())
+            add("Mesh/Generator arguments", generator_arguments[0]);
+          else
+            add("Mesh/Files", files[0]);
         }
       const unsigned int n_children = 1 << dim;
       Application::check_memory(dim,
@@ -313,8 +354,10 @@ namespace Tessella
     void
     MeshInput::check_memory_of_generated_meshes(const bool distributed) const
     {
-      double n_cells = 1.;
-      for (unsigned int i = 0; files.empty() && i < generator_arguments.size();
+      double n_cells =
+        flow_mesh.is_given() ? flow_mesh.n_cells_at_least(dim) : 1.;
+      for (unsigned int i = 0; files.empty() && !flow_mesh.is_given() &&
+                               i < generator_arguments.size();
            ++i)
         if (!sequence || i < levels)
           n_cells =
@@ -332,8 +375,13 @@ namespace Tessella
       if (!files.empty())
         {
           mesh.file = files[std::min<std::size_t>(level, files.size() - 1)];
-          read_mesh_file(mesh.file, triangulation);
+          if (is_quadratic_msh(mesh.file, dim))
+            mesh.mapping = read_quadratic_msh(mesh.file, triangulation);
+          else
+            read_mesh_file(mesh.file, triangulation);
         }
+      else if (flow_mesh.is_given())
+        flow_mesh.create(triangulation);
       else
         {
           const std::string &arguments =
@@ -666,6 +714,30 @@ namespace Tessella
     }
 
     template <int dim>
+    void
+    MeshInput::set_mapping(Mesh<dim> &mesh) const
+    {
+      // That of a file of second order is there already.
+      if (mapping_degree == 1 || mesh.mapping)
+        return;
+      const Triangulation<dim> &tria = *mesh.triangulation;
+      if (tria.all_reference_cells_are_hyper_cube())
+        {
+          mesh.mapping = std::make_unique<MappingQ<dim>>(mapping_degree);
+          return;
+        }
+      AssertThrow(tria.all_reference_cells_are_simplex() && !simplices &&
+                    mapping_degree == 2,
+                  ExcMessage("Mesh/Mapping degree is " +
+                             std::to_string(mapping_degree) +
+                             ", but triangles and tetrahedra are curved with "
+                             "degree 2 only, and those made by Convert to "
+                             "simplices and meshes of several types of cells "
+                             "not at all; set it to 1 for this mesh."));
+      mesh.mapping = std::make_unique<MappingQuadratic<dim>>(tria);
+    }
+
+    template <int dim>
     Mesh<dim>
     MeshInput::create(const unsigned int                  level,
                       std::unique_ptr<Triangulation<dim>> triangulation,
@@ -713,14 +785,7 @@ namespace Tessella
                 material_expression,
                 set_material_ids<dim>);
       });
-      if (mapping_degree > 1)
-        {
-          AssertThrow(tria.all_reference_cells_are_hyper_cube(),
-                      ExcMessage("Mesh/Mapping degree above 1 works for "
-                                 "quadrilaterals and hexahedra only; set it "
-                                 "to 1 for this mesh."));
-          mesh.mapping = std::make_unique<MappingQ<dim>>(mapping_degree);
-        }
+      set_mapping(mesh);
       mesh.description = describe_cells(tria);
       return mesh;
     }

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "flow_mesh_input.h"
+
 namespace Tessella
 {
   namespace Application
@@ -45,8 +47,8 @@ namespace Tessella
 
     /**
      * Section "Mesh" of a parameter file: a sequence of meshes from one or
-     * several files, or from deal.II's generators with one or several sets of
-     * arguments, with refinement.
+     * several files, from deal.II's generators with one or several sets of
+     * arguments, or from FlowMeshes, with refinement.
      */
     class MeshInput
     {
@@ -119,6 +121,14 @@ namespace Tessella
       declare_refinement(dealii::ParameterHandler &prm);
       void
       declare_boundaries_and_distribution(dealii::ParameterHandler &prm);
+      /// Throws if parameters do not fit to meshes of FlowMeshes or to files of
+      /// second order.
+      void
+      check_geometry() const;
+      /// Sets the mapping of a mesh with curved cells.
+      template <int dim>
+      void
+      set_mapping(Mesh<dim> &mesh) const;
       template <int dim>
       Mesh<dim>
       create(const unsigned int                          level,
@@ -165,6 +175,9 @@ namespace Tessella
       std::vector<std::string> files;
       std::string              generator = "hyper_cube";
       std::vector<std::string> generator_arguments;
+      FlowMeshInput            flow_mesh;
+      /// Some of the files are of second order: see is_quadratic_msh().
+      bool quadratic_files = false;
       /// The meshes are several files or generated meshes rather than
       /// refinements of one mesh.
       bool         sequence = false;

@@ -9,6 +9,8 @@
 #include <deal.II/grid/tria_accessor.h>
 #include <deal.II/grid/tria_iterator.h>
 
+#include <tessella/grid/mapping_quadratic.h>
+
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -429,6 +431,8 @@ namespace Tessella
     {
       const std::vector<Lattice<dim>> surfaces =
         make_lattices(triangulation, shapes, std::max(2 * degree, 6u), true);
+      const auto *const quadratic =
+        dynamic_cast<const MappingQuadratic<dim> *>(mapping);
       dealii::parallel::apply_to_subranges(
         std::size_t(0),
         curved.size(),
@@ -449,6 +453,11 @@ namespace Tessella
                       reference_order(shape, degree, 0, false));
               volume.mapped.reinit(cell);
               result.measure = mapped_measure(shape, volume);
+              // A cell may also turn over between the points of the rule.
+              if (quadratic != nullptr &&
+                  !quadratic->has_positive_jacobian(
+                    typename dealii::Triangulation<dim>::cell_iterator(cell)))
+                result.measure = -1.;
             }
         },
         64);

@@ -71,7 +71,9 @@ namespace Tessella
         return is_curved(c) && ((curved[number[c]].faces >> f) & 1u);
       }
 
-      /// Volume of a curved cell; negative if the mapping folds it.
+      /// Volume of a curved cell; negative if the mapping folds it. A
+      /// MappingQuadratic is checked in all points, any other one in the points
+      /// of a quadrature rule.
       double
       measure(const unsigned int c) const
       {

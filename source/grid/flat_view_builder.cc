@@ -240,7 +240,14 @@ namespace Tessella
             {
               found.type    = SubCellType::tabulated;
               found.measure = curved.measure(c);
-              found.valid   = found.measure > 0.;
+              AssertThrow(found.measure > 0.,
+                          ExcUserInput(
+                            "Cell " + cells[c]->id().to_string() +
+                            " of polytope " + std::to_string(polytope) +
+                            " turns over: the Jacobian determinant of its "
+                            "curved map is not positive everywhere; refine the "
+                            "mesh there, or curve inner edges as well."));
+              found.valid = true;
               curved.enlarge_box(c, box);
             }
           AssertThrow(found.valid,

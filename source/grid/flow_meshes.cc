@@ -326,7 +326,7 @@ namespace Tessella
                        point[1] = -point[1];
                      return CellList<2>::Vertex{point,
                                                 j == 0,
-                                                distance[j] <= .5 * longest};
+                                                distance[j] <= 2. * longest};
                    });
       list.create(
         triangulation,

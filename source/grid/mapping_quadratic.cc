@@ -8,6 +8,8 @@
 #include <tessella/base/exceptions.h>
 #include <tessella/grid/mapping_quadratic.h>
 
+#include <cmath>
+
 #include "jacobian_sign.h"
 
 namespace Tessella
@@ -35,6 +37,37 @@ namespace Tessella
       if (types[0].is_simplex())
         return std::make_unique<dealii::FE_SimplexP<dim>>(2);
       return std::make_unique<dealii::FE_Q<dim>>(2);
+    }
+
+    // Point of the manifold of a line between its ends a and b that is equally
+    // far from both. It is the manifold's own middle where that is so to 1e-8;
+    // otherwise, regula falsi (Illinois) in the weight of b finds it.
+    template <typename Line>
+    auto
+    middle_of_line(const Line &line)
+    {
+      auto         point = line->center(true);
+      const auto  &a = line->vertex(0), &b = line->vertex(1);
+      const double tolerance = 1e-8 * a.distance(b);
+      double       excess    = point.distance(a) - point.distance(b);
+      if (std::abs(excess) <= tolerance)
+        return point;
+      double w[2] = {0., 1.}, value[2] = {-a.distance(b), a.distance(b)};
+      double weight = .5;
+      int    last   = -1;
+      for (unsigned int i = 0; i < 60 && std::abs(excess) > tolerance; ++i)
+        {
+          const int side = excess > 0. ? 1 : 0;
+          w[side]        = weight;
+          value[side]    = excess;
+          if (side == last)
+            value[1 - side] *= .5;
+          last   = side;
+          weight = w[0] - value[0] * (w[1] - w[0]) / (value[1] - value[0]);
+          point  = line->get_manifold().get_intermediate_point(a, b, weight);
+          excess = point.distance(a) - point.distance(b);
+        }
+      return point;
     }
   } // namespace
 
@@ -170,7 +203,7 @@ namespace Tessella
         for (const unsigned int v : cell->vertex_indices())
           result.push_back(cell->vertex(v));
         for (const unsigned int l : cell->line_indices())
-          result.push_back(cell->line(l)->center(true));
+          result.push_back(middle_of_line(cell->line(l)));
         return result;
       }
     std::vector<dealii::Point<dim>> points =

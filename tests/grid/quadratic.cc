@@ -241,6 +241,27 @@ bad_input()
   }) << std::endl;
 }
 
+/// A triangle whose lower edge is bent upwards by @p height: the Jacobian
+/// determinant is 1 - 4 height x.
+std::string
+message_for_bent_triangle(const double height)
+{
+  return message_of([&]() {
+    Triangulation<2>            triangulation;
+    const std::vector<Point<2>> corners = {{0., 0.}, {1., 0.}, {0., 1.}};
+    CellData<2>                 cell(3);
+    cell.vertices = {0, 1, 2};
+    triangulation.create_triangulation(corners, {cell}, SubCellData());
+    std::vector<Point<2>> nodes = corners;
+    nodes.emplace_back(.5, height);
+    nodes.emplace_back(.5, .5);
+    nodes.emplace_back(0., .5);
+    const MappingQuadratic<2>         mapping(triangulation, nodes);
+    Tessella::AgglomerationHandler<2> handler(triangulation, &mapping);
+    handler.agglomerate(Agglomeration::none<2>());
+  });
+}
+
 int
 main(int argc, char **argv)
 {
@@ -255,4 +276,7 @@ main(int argc, char **argv)
   file<3>("hexes0.msh", .25 * numbers::PI * .75, 2e-3);
   file<3>("hexes1.msh", .25 * numbers::PI * .75, 2e-3);
   bad_input();
+  // It turns over near one corner only, between the points of any rule.
+  deallog << message_for_bent_triangle(.249) << std::endl;
+  deallog << message_for_bent_triangle(.251) << std::endl;
 }

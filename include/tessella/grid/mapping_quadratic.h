@@ -19,11 +19,13 @@ namespace Tessella
    *
    * The nodes come from one of two sources:
    * - the manifolds of the triangulation, on simplices: the node of an edge is
-   *   the new point of the manifold of this edge. Edges with a flat manifold
-   *   stay straight. deal.II's MappingFE takes all nodes of a cell from the
-   *   manifold of the cell, which has to be that of its edges, too; here, only
-   *   the edges of a boundary need a manifold. For hypercubes, take
-   *   dealii::MappingQ.
+   *   the point of the manifold of this edge that is equally far from both
+   *   ends. The manifold's own new point may be at a quarter of the edge, as at
+   *   the trailing edge of an aerofoil, where the map would be singular. Edges
+   *   with a flat manifold stay straight. deal.II's MappingFE takes all nodes
+   * of a cell from the manifold of the cell, which has to be that of its edges,
+   * too; here, only the edges of a boundary need a manifold. For hypercubes,
+   * take dealii::MappingQ.
    * - a table of the nodes of the coarse cells, for instance from a file (see
    *   read_quadratic_msh()). Refined cells are parts of the curved coarse cell,
    *   exactly. The triangulation itself must have flat manifolds only. Its
