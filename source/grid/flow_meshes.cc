@@ -312,7 +312,12 @@ namespace Tessella
                .5 * resolution.first_height,
                resolution.growth,
                [&](const double d) { return 2. * pi / n * (.25 + d); });
-      const double      longest = 2. * pi / n * .25;
+      // All layers follow the aerofoil up to those whose cells are about as
+      // high as long, and at least for twice the length of its edges.
+      const auto is_curved = [&](const unsigned int j) {
+        const double d = distance[j], height = d - distance[j == 0 ? 0 : j - 1];
+        return d <= pi / n || height < .7 * 2. * pi / n * (.25 + d);
+      };
       const CellList<2> list =
         structured(n,
                    distance.size() - 1,
@@ -324,9 +329,7 @@ namespace Tessella
                                               distance[j] / distance.back()});
                      if (i != k)
                        point[1] = -point[1];
-                     return CellList<2>::Vertex{point,
-                                                j == 0,
-                                                distance[j] <= 2. * longest};
+                     return CellList<2>::Vertex{point, j == 0, is_curved(j)};
                    });
       list.create(
         triangulation,
