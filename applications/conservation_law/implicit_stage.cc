@@ -70,7 +70,10 @@ namespace Tessella
                                                             {&u},
                                                             matrix);
           mass.add_to(1. / tau, matrix);
-          preconditioner.initialize(matrix);
+          // Colours give the same bits for every number of processes.
+          SweepData sweeps;
+          sweeps.ordering = SweepOrdering::colors;
+          preconditioner.initialize(matrix, sweeps);
           present_tau = tau;
         }
       SolverControl control(input.gmres_steps,
