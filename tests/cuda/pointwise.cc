@@ -2,9 +2,9 @@
 
 // Compares pointwise operators on a CUDA device to the host: residual, tangent,
 // Jacobian and diagonal blocks, on all kinds of meshes; the same bits when
-// repeated; vectors and matrices on the device; errors; spaces that exceed the
-// shared memory; texts. Argument: 2d, 3d, text, memory or unavailable. Returns
-// 77 if the case cannot run on this machine, 1 if a check fails.
+// repeated; vectors and matrices on the device; errors; the space that needs
+// the most shared memory; texts. Argument: 2d, 3d, text, memory or unavailable.
+// Returns 77 if the case cannot run on this machine, 1 if a check fails.
 
 #include "../operators/pointwise.h"
 
@@ -373,7 +373,7 @@ namespace
 
 
 
-  /// A space whose data exceed the shared memory.
+  /// The largest space, whose data nearly fill the shared memory.
   void
   test_memory()
   {
@@ -387,36 +387,28 @@ namespace
     AgglomerationHandler<3> handler(triangulation);
     handler.agglomerate(make_strategy<3>("none"));
     distribute(
-      handler, 11, false, 5, Tessella::PolynomialSpaceType::tensor_product);
+      handler, 10, false, 5, Tessella::PolynomialSpaceType::tensor_product);
     dealii::Vector<double> u, r, s;
     set_field(handler, euler_state<3>(), 0.1, u);
     const auto integrand = Functors::make_integrand<3>(euler<3>());
     integrand->set_coefficient_order(0);
     PointwiseOperator<3> host(handler, with<3>(Backend::host)),
-      cuda(handler, with<3>(Backend::cuda)),
       automatic(handler, with<3>(Backend::automatic));
     host.reinit(r);
     host.reinit(s);
+    const auto compare = [&](const std::string &name) {
+      verify(name + " on the device",
+             automatic.report().why.empty(),
+             automatic.report().why);
+      verify_below(name, difference(entries(r), entries(s), 0, r.size()));
+    };
     host.residual(*integrand, {&u}, r);
-    for (unsigned int call = 0; call < 2; ++call)
-      {
-        automatic.residual(*integrand, {&u}, s);
-        verify("residual", same_bits(entries(r), entries(s)));
-        verify("reason",
-               automatic.report().why.find("shared memory") !=
-                 std::string::npos,
-               automatic.report().why);
-      }
+    automatic.residual(*integrand, {&u}, s);
+    compare("residual");
     host.apply_tangent(*integrand, {&u}, u, r);
     automatic.apply_tangent(*integrand, {&u}, u, s);
-    verify("tangent", same_bits(entries(r), entries(s)));
-    const std::string text =
-      message_of([&] { cuda.residual(*integrand, {&u}, s); });
-    verify("message",
-           text.find("take lower degrees, or the backend host") !=
-             std::string::npos,
-           text);
-    // The same operator computes smaller spaces on the device.
+    compare("tangent");
+    // The same operator after a change of the space.
     distribute(handler, 1, false, 5);
     set_field(handler, euler_state<3>(), 0.1, u);
     automatic.reinit(s);
