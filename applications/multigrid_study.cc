@@ -79,9 +79,9 @@ namespace Tessella
       std::vector<double>       jumps              = {1.};
       std::vector<unsigned int> children           = {0};
       std::string               nesting            = "rtree";
-      bool                      separate_materials = false;
-      std::string               null_space         = "none";
-      double                    tolerance          = 1e-8;
+      bool                      separate_materials = false, cuda_graphs = true;
+      std::string               null_space     = "none";
+      double                    tolerance      = 1e-8;
       unsigned int              max_iterations = 200, steps = 4, coarsest = 64,
                    repetitions = 1;
 
@@ -118,10 +118,12 @@ namespace Tessella
                           steps,
                           "Degree of the polynomial, or number of sweeps.",
                           Patterns::Integer(1));
-        prm.add_parameter("Cycles",
-                          cycles,
-                          "One case each.",
-                          Patterns::List(Patterns::Selection("V|W"), 1));
+        prm.add_parameter(
+          "Cycles",
+          cycles,
+          "One case each. W on lowest degree: V over the "
+          "degrees, W over the levels that join polytopes.",
+          Patterns::List(Patterns::Selection("V|W|W on lowest degree"), 1));
         prm.add_parameter(
           "Finest level",
           finest_levels,
@@ -169,6 +171,10 @@ namespace Tessella
                           "A solver that takes more has failed, and its row of "
                           "the table says so.",
                           Patterns::Integer(1));
+        prm.add_parameter("CUDA graphs",
+                          cuda_graphs,
+                          "Whether multigrid cycles on a device are recorded "
+                          "as CUDA graphs. Results are the same.");
         prm.add_parameter("Repetitions",
                           repetitions,
                           "Runs of every case; times are those of the "
@@ -462,6 +468,15 @@ namespace Tessella
                                               parameters.coarsest);
       }
 
+      template <typename MG>
+      static typename MG::Cycle
+      cycle_of(const std::string &name)
+      {
+        return name == "V"   ? MG::Cycle::v
+               : name == "W" ? MG::Cycle::w
+                             : MG::Cycle::w_on_lowest_degree;
+      }
+
       // MGMatrix is the matrix type of the preconditioner, possibly in single
       // precision.
       template <typename MatrixType, typename MGMatrix>
@@ -495,12 +510,13 @@ namespace Tessella
         MGMatrix rounded; // outlives the multigrid that refers to it
         MG       multigrid;
         typename MG::AdditionalData mg;
-        mg.smoother = setting.smoother == "chebyshev"
-                        ? MG::Smoother::chebyshev
-                        : MG::Smoother::gauss_seidel;
-        mg.cycle    = setting.cycle == "W" ? MG::Cycle::w : MG::Cycle::v;
+        mg.smoother          = setting.smoother == "chebyshev"
+                                 ? MG::Smoother::chebyshev
+                                 : MG::Smoother::gauss_seidel;
+        mg.cycle             = cycle_of<MG>(setting.cycle);
         mg.n_smoothing_steps = parameters.steps;
         mg.symmetric         = problem.symmetric;
+        mg.cuda_graphs       = parameters.cuda_graphs;
         if (parameters.null_space == "constants")
           mg.constant_null_space = {true};
         if (setting.coarse_operator == "assembled")
@@ -579,9 +595,10 @@ namespace Tessella
                                            nest(handler, setting.children));
         MG                          multigrid;
         typename MG::AdditionalData mg;
-        mg.cycle = setting.cycle == "W" ? MG::Cycle::w : MG::Cycle::v;
+        mg.cycle             = cycle_of<MG>(setting.cycle);
         mg.n_smoothing_steps = parameters.steps;
         mg.symmetric         = problem.symmetric;
+        mg.cuda_graphs       = parameters.cuda_graphs;
         if (parameters.null_space == "constants")
           mg.constant_null_space = {true};
         multigrid.initialize(matrix.block_diagonal(),
