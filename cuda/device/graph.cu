@@ -11,13 +11,15 @@ namespace Tessella
     {
       namespace
       {
-        /// The recording of a thread.
+        /// The recording of a thread. It needs no destructor, since objects
+        /// that live longer than the thread ask for it when they release
+        /// memory.
         struct Recording
         {
           cudaStream_t stream = nullptr;
           bool         active = false;
-          /// Why it failed; empty if it did not.
-          std::string failure;
+          /// Why it failed; null if it did not.
+          const char *failure = nullptr;
         };
 
         Recording &
@@ -110,7 +112,7 @@ namespace Tessella
           Recording  &present = recording();
           present.stream      = stream;
           present.active      = true;
-          present.failure.clear();
+          present.failure     = nullptr;
           try
             {
               work();
@@ -125,7 +127,7 @@ namespace Tessella
             }
           present.active = false;
           present.stream = nullptr;
-          return present.failure.empty() ? reason : present.failure;
+          return present.failure == nullptr ? reason : present.failure;
         }
 
         std::string

@@ -28,8 +28,8 @@ namespace Tessella
       is_recording();
 
       /// Throws an Error, and makes the recording fail, if the calling thread
-      /// records. @p what names an operation that a graph cannot hold, such as
-      /// "a copy from the device".
+      /// records. @p what, a string literal, names an operation that a graph
+      /// cannot hold, such as "a copy from the device".
       void
       refuse_recording(const char *what);
 
