@@ -4,9 +4,9 @@
 // bits with and without them; stale graphs, work that cannot be recorded, and
 // errors. Argument: work, multigrid, steps, unavailable; times, which prints
 // the times of cycles and steps on 2,312 triangles (8 n^2 for an optional
-// argument n); or profile, which does one cycle and one
-// step of degree 1, and then of degree 3, without graphs. Returns 77 if the
-// case cannot run on this machine, 1 if a check fails.
+// argument n); or profile, which does one cycle and one step of degree 1, 3 and
+// 5 without graphs for a profiler. Returns 77 if the case cannot run on this
+// machine, 1 if a check fails.
 
 #include <deal.II/base/timer.h>
 
