@@ -58,8 +58,8 @@ namespace Tessella
    *
    * Inside the work of another DeviceGraph, run() calls its work directly, and
    * the outer graph records it. Other threads may use the device at the same
-   * time. Cost: recording takes about as long as ten direct calls; a start
-   * takes some 10 microseconds for any number of kernels.
+   * time. Cost: recording is worth it from a few repetitions on; the host
+   * starts a graph by one call.
    *
    * Errors: exceptions of the work, after which the default stream can be used
    * and the next run() begins again; without a device the work is called
