@@ -78,12 +78,12 @@ namespace Tessella
                                finest_levels       = {"matrix"};
       std::vector<double>       jumps              = {1.};
       std::vector<unsigned int> children           = {0};
+      std::vector<unsigned int> steps              = {4};
       std::string               nesting            = "rtree";
-      bool                      separate_materials = false;
-      std::string               null_space         = "none";
-      double                    tolerance          = 1e-8;
-      unsigned int              max_iterations = 200, steps = 4, coarsest = 64,
-                   repetitions = 1;
+      bool                      separate_materials = false, cuda_graphs = true;
+      std::string               null_space = "none";
+      double                    tolerance  = 1e-8;
+      unsigned int max_iterations = 200, coarsest = 64, repetitions = 1;
 
       void
       declare(ParameterHandler &prm)
@@ -116,12 +116,15 @@ namespace Tessella
           Patterns::List(Patterns::Selection("chebyshev|gauss-seidel"), 1));
         prm.add_parameter("Smoothing steps",
                           steps,
-                          "Degree of the polynomial, or number of sweeps.",
-                          Patterns::Integer(1));
-        prm.add_parameter("Cycles",
-                          cycles,
-                          "One case each.",
-                          Patterns::List(Patterns::Selection("V|W"), 1));
+                          "Degree of the polynomial, or number of sweeps. "
+                          "Several numbers: one study for each.",
+                          Patterns::List(Patterns::Integer(1), 1));
+        prm.add_parameter(
+          "Cycles",
+          cycles,
+          "One case each. W on lowest degree: V over the "
+          "degrees, W over the levels that join polytopes.",
+          Patterns::List(Patterns::Selection("V|W|W on lowest degree"), 1));
         prm.add_parameter(
           "Finest level",
           finest_levels,
@@ -169,6 +172,10 @@ namespace Tessella
                           "A solver that takes more has failed, and its row of "
                           "the table says so.",
                           Patterns::Integer(1));
+        prm.add_parameter("CUDA graphs",
+                          cuda_graphs,
+                          "Whether multigrid cycles on a device are recorded "
+                          "as CUDA graphs. Results are the same.");
         prm.add_parameter("Repetitions",
                           repetitions,
                           "Runs of every case; times are those of the "
@@ -197,7 +204,7 @@ namespace Tessella
     struct Setting
     {
       std::string  solver, coarse_operator, smoother, cycle, finest_level;
-      unsigned int children = 0;
+      unsigned int children = 0, steps = 0;
     };
 
     struct Result
@@ -328,39 +335,48 @@ namespace Tessella
             for (const auto &cycle : trilinos ? none : parameters.cycles)
               for (const auto &finest :
                    trilinos ? none : parameters.finest_levels)
-                {
-                  const Setting setting = {
-                    solver, coarse_operator, smoother, cycle, finest, children};
-                  Result best;
-                  for (unsigned int r = 0; r < parameters.repetitions; ++r)
-                    {
-                      Result result;
-                      try
-                        {
-                          (this->*solver_of(finest))(setting, handler, result);
-                        }
-                      catch (const SolverControl::NoConvergence &)
-                        {
-                          result.failure =
-                            "no convergence in " +
-                            std::to_string(parameters.max_iterations);
-                        }
-                      catch (const std::exception &exception)
-                        {
-                          result.failure = error_message(exception);
-                        }
-                      for (double *time : {&result.assembly,
-                                           &result.setup,
-                                           &result.solve,
-                                           &result.total})
-                        *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
-                      if (r == 0 || result.total < best.total)
-                        best = result;
-                      if (!result.failure.empty())
-                        break;
-                    }
-                  report(level, degree, jump, setting, handler, best);
-                }
+                for (const unsigned int steps :
+                     trilinos ? std::vector<unsigned int>(1, 0)
+                              : parameters.steps)
+                  {
+                    const Setting setting = {solver,
+                                             coarse_operator,
+                                             smoother,
+                                             cycle,
+                                             finest,
+                                             children,
+                                             steps};
+                    Result        best;
+                    for (unsigned int r = 0; r < parameters.repetitions; ++r)
+                      {
+                        Result result;
+                        try
+                          {
+                            (this->*solver_of(
+                                      finest))(setting, handler, result);
+                          }
+                        catch (const SolverControl::NoConvergence &)
+                          {
+                            result.failure =
+                              "no convergence in " +
+                              std::to_string(parameters.max_iterations);
+                          }
+                        catch (const std::exception &exception)
+                          {
+                            result.failure = error_message(exception);
+                          }
+                        for (double *time : {&result.assembly,
+                                             &result.setup,
+                                             &result.solve,
+                                             &result.total})
+                          *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
+                        if (r == 0 || result.total < best.total)
+                          best = result;
+                        if (!result.failure.empty())
+                          break;
+                      }
+                    report(level, degree, jump, setting, handler, best);
+                  }
       }
 
       void
@@ -399,6 +415,11 @@ namespace Tessella
         if (setting.finest_level == "without matrix" ||
             parameters.finest_levels.size() > 1)
           add("finest level", setting.finest_level, true);
+        if (parameters.steps.size() > 1)
+          {
+            table.add("steps", std::uint64_t(setting.steps));
+            name += ", " + std::to_string(setting.steps) + " steps";
+          }
         if (parameters.children.size() > 1)
           {
             table.add("children", std::uint64_t(setting.children));
@@ -462,6 +483,15 @@ namespace Tessella
                                               parameters.coarsest);
       }
 
+      template <typename MG>
+      static typename MG::Cycle
+      cycle_of(const std::string &name)
+      {
+        return name == "V"   ? MG::Cycle::v
+               : name == "W" ? MG::Cycle::w
+                             : MG::Cycle::w_on_lowest_degree;
+      }
+
       // MGMatrix is the matrix type of the preconditioner, possibly in single
       // precision.
       template <typename MatrixType, typename MGMatrix>
@@ -495,12 +525,13 @@ namespace Tessella
         MGMatrix rounded; // outlives the multigrid that refers to it
         MG       multigrid;
         typename MG::AdditionalData mg;
-        mg.smoother = setting.smoother == "chebyshev"
-                        ? MG::Smoother::chebyshev
-                        : MG::Smoother::gauss_seidel;
-        mg.cycle    = setting.cycle == "W" ? MG::Cycle::w : MG::Cycle::v;
-        mg.n_smoothing_steps = parameters.steps;
+        mg.smoother          = setting.smoother == "chebyshev"
+                                 ? MG::Smoother::chebyshev
+                                 : MG::Smoother::gauss_seidel;
+        mg.cycle             = cycle_of<MG>(setting.cycle);
+        mg.n_smoothing_steps = setting.steps;
         mg.symmetric         = problem.symmetric;
+        mg.cuda_graphs       = parameters.cuda_graphs;
         if (parameters.null_space == "constants")
           mg.constant_null_space = {true};
         if (setting.coarse_operator == "assembled")
@@ -579,9 +610,10 @@ namespace Tessella
                                            nest(handler, setting.children));
         MG                          multigrid;
         typename MG::AdditionalData mg;
-        mg.cycle = setting.cycle == "W" ? MG::Cycle::w : MG::Cycle::v;
-        mg.n_smoothing_steps = parameters.steps;
+        mg.cycle             = cycle_of<MG>(setting.cycle);
+        mg.n_smoothing_steps = setting.steps;
         mg.symmetric         = problem.symmetric;
+        mg.cuda_graphs       = parameters.cuda_graphs;
         if (parameters.null_space == "constants")
           mg.constant_null_space = {true};
         multigrid.initialize(matrix.block_diagonal(),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "device.h"
+#include "graph.h"
 
 namespace Tessella
 {
@@ -36,6 +37,7 @@ namespace Tessella
           resize(values.size());
           if (values.empty())
             return;
+          refuse_recording("a copy to the device");
           check(cudaMemcpy(begin,
                            values.data(),
                            values.size() * sizeof(Number),
@@ -70,6 +72,7 @@ namespace Tessella
         {
           if (size <= n)
             return;
+          refuse_recording("an allocation of memory");
           release();
           void *p = nullptr;
           check(pinned ? cudaMallocHost(&p, size * sizeof(Number))
@@ -94,8 +97,10 @@ namespace Tessella
         void
         release()
         {
-          if (begin != nullptr)
-            pinned ? cudaFreeHost(begin) : cudaFree(begin);
+          if (pinned && begin != nullptr)
+            cudaFreeHost(begin);
+          else if (!pinned)
+            release_memory(begin);
           begin = nullptr;
           n     = 0;
         }
@@ -118,8 +123,10 @@ namespace Tessella
         {
           cudaStreamDestroy(stream);
         }
+        /// Work in other streams than the present one cannot be recorded.
         operator cudaStream_t() const
         {
+          refuse_recording("work in several streams");
           return stream;
         }
 

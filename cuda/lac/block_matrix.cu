@@ -1068,13 +1068,14 @@ namespace Tessella
         {
           batch_kernel<Number, N><<<static_cast<unsigned int>(batches.size()),
                                     n_threads,
-                                    shared_memory>>>(batches.data(),
-                                                     block_offset.data(),
-                                                     columns.data(),
-                                                     panel,
-                                                     values.data(),
-                                                     x,
-                                                     y);
+                                    shared_memory,
+                                    current_stream()>>>(batches.data(),
+                                                        block_offset.data(),
+                                                        columns.data(),
+                                                        panel,
+                                                        values.data(),
+                                                        x,
+                                                        y);
           check(cudaGetLastError(), "a product with a matrix");
         }
 
@@ -1096,17 +1097,17 @@ namespace Tessella
             ordered   ? product_kernel<Number, V, S, G, R, U, Columns::ordered>
             : uniform ? product_kernel<Number, V, S, G, R, U, Columns::uniform>
                       : product_kernel<Number, V, S, G, R, U, Columns::packs>;
-          kernel<<<n_blocks, n_threads>>>(units.size(),
-                                          units.data(),
-                                          ordered ? boundary_columns.data()
-                                                  : columns.data(),
-                                          boundary_places.data(),
-                                          max_n / V,
-                                          values.data(),
-                                          x,
-                                          static_cast<unsigned int>(n_rows),
-                                          ghost_shift(x, ghosts),
-                                          y);
+          kernel<<<n_blocks, n_threads, 0, current_stream()>>>(
+            units.size(),
+            units.data(),
+            ordered ? boundary_columns.data() : columns.data(),
+            boundary_places.data(),
+            max_n / V,
+            values.data(),
+            x,
+            static_cast<unsigned int>(n_rows),
+            ghost_shift(x, ghosts),
+            y);
           check(cudaGetLastError(), "a product with a matrix");
         }
 
@@ -1127,17 +1128,19 @@ namespace Tessella
           if (single_rows.size() == 0)
             return;
           ordered_row_kernel<Number, V>
-            <<<n_thread_blocks(single_rows.size() * max_n), n_threads>>>(
-              single_rows.size(),
-              single_rows.data(),
-              max_n,
-              boundary_columns.data(),
-              boundary_places.data(),
-              values.data(),
-              x,
-              static_cast<unsigned int>(n_rows),
-              ghost_shift(x, ghosts),
-              y);
+            <<<n_thread_blocks(single_rows.size() * max_n),
+               n_threads,
+               0,
+               current_stream()>>>(single_rows.size(),
+                                   single_rows.data(),
+                                   max_n,
+                                   boundary_columns.data(),
+                                   boundary_places.data(),
+                                   values.data(),
+                                   x,
+                                   static_cast<unsigned int>(n_rows),
+                                   ghost_shift(x, ghosts),
+                                   y);
           check(cudaGetLastError(), "a product with a matrix");
         }
 
@@ -1274,13 +1277,15 @@ namespace Tessella
         {
           column_batch_kernel<Number, N>
             <<<static_cast<unsigned int>(column_batches.size()),
-               column_threads>>>(column_batches.data(),
-                                 contributions.data(),
-                                 width_and_place.data(),
-                                 contribution_offset.data(),
-                                 values.data(),
-                                 x,
-                                 y);
+               column_threads,
+               0,
+               current_stream()>>>(column_batches.data(),
+                                   contributions.data(),
+                                   width_and_place.data(),
+                                   contribution_offset.data(),
+                                   values.data(),
+                                   x,
+                                   y);
           check(cudaGetLastError(), "a product with a transposed matrix");
         }
 
@@ -1311,12 +1316,13 @@ namespace Tessella
           with_pack([&](const auto V) {
             constexpr int U = V() * sizeof(Number) == 16 ? 4 : 8;
             row_sums_kernel<Number, V(), U>
-              <<<n_thread_blocks(n_row_sums), n_threads>>>(n_row_sums,
-                                                           rows.data(),
-                                                           warp_row.data(),
-                                                           values.data(),
-                                                           x,
-                                                           row_sums.data());
+              <<<n_thread_blocks(n_row_sums), n_threads, 0, current_stream()>>>(
+                n_row_sums,
+                rows.data(),
+                warp_row.data(),
+                values.data(),
+                x,
+                row_sums.data());
           });
           check(cudaGetLastError(), "a product with a transposed matrix");
         }
@@ -1330,15 +1336,17 @@ namespace Tessella
             const auto kernel = uniform
                                   ? column_sums_kernel<Number, V(), 3, true>
                                   : column_sums_kernel<Number, V(), 3, false>;
-            kernel<<<n_thread_blocks(n_rows / V()), n_threads>>>(
-              n_rows / V(),
-              contribution_offset.data(),
-              block_pack.data(),
-              pack_column.data(),
-              first_pack.data(),
-              max_n / V(),
-              row_sums.data(),
-              y);
+            kernel<<<n_thread_blocks(n_rows / V()),
+                     n_threads,
+                     0,
+                     current_stream()>>>(n_rows / V(),
+                                         contribution_offset.data(),
+                                         block_pack.data(),
+                                         pack_column.data(),
+                                         first_pack.data(),
+                                         max_n / V(),
+                                         row_sums.data(),
+                                         y);
           });
           check(cudaGetLastError(), "a product with a transposed matrix");
         }

@@ -54,8 +54,10 @@ namespace Tessella
           if (n == 0)
             return;
           const unsigned int group = group_size(max_size);
-          kernel<<<n_thread_blocks(std::uint64_t(n) * group), n_threads>>>(
-            group, arguments...);
+          kernel<<<n_thread_blocks(std::uint64_t(n) * group),
+                   n_threads,
+                   0,
+                   current_stream()>>>(group, arguments...);
           check(cudaGetLastError(), what);
         }
 
@@ -85,6 +87,7 @@ namespace Tessella
         wait_for(const Array<unsigned int> &number, const char *what)
         {
           unsigned int result = 0;
+          refuse_recording("a result that the host needs");
           check(cudaMemcpy(&result,
                            number.data(),
                            sizeof(result),
@@ -767,14 +770,14 @@ namespace Tessella
           {
             invert_kernel<<<std::min(n_at_once, rows.n - k),
                             threads,
-                            in_shared ? bytes : lists>>>(rows,
-                                                         k,
-                                                         values,
-                                                         inverse,
-                                                         in_shared
-                                                           ? nullptr
-                                                           : buffer.data(),
-                                                         first.data());
+                            in_shared ? bytes : lists,
+                            current_stream()>>>(rows,
+                                                k,
+                                                values,
+                                                inverse,
+                                                in_shared ? nullptr
+                                                          : buffer.data(),
+                                                first.data());
             check(cudaGetLastError(), "the inversion of diagonal blocks");
           }
         return wait_for(first, "the inversion of diagonal blocks");
@@ -797,7 +800,10 @@ namespace Tessella
         const std::size_t         bytes     = lists + n * n * sizeof(double);
         const bool                in_shared = bytes <= 48 * 1024;
         const unsigned int        threads   = n <= 10 ? 32 : n <= 24 ? 64 : 256;
-        orthonormalise_kernel<<<rows.n, threads, in_shared ? bytes : lists>>>(
+        orthonormalise_kernel<<<rows.n,
+                                threads,
+                                in_shared ? bytes : lists,
+                                current_stream()>>>(
           rows, n_components, in_shared, values, W, first.data());
         check(cudaGetLastError(), "a change of basis");
         return wait_for(first, "a change of basis");
@@ -819,7 +825,8 @@ namespace Tessella
           1, std::min<unsigned int>(n, 48 * 1024 / (n * sizeof(double))));
         change_basis_kernel<<<rows.n,
                               n <= 10 ? 64 : 256,
-                              std::size_t(n) * n_strip * sizeof(double)>>>(
+                              std::size_t(n) * n_strip * sizeof(double),
+                              current_stream()>>>(
           rows, bases.place, n_strip, bases.W, values, to);
         check(cudaGetLastError(), "a change of basis");
       }
@@ -837,7 +844,10 @@ namespace Tessella
       {
         if (n == 0)
           return;
-        injection_basis_kernel<<<n_thread_blocks(n), n_threads>>>(
+        injection_basis_kernel<<<n_thread_blocks(n),
+                                 n_threads,
+                                 0,
+                                 current_stream()>>>(
           rows, bases.place, bases.W, n, transfer, matrix);
         check(cudaGetLastError(), "a change of basis");
       }
@@ -902,13 +912,13 @@ namespace Tessella
         const unsigned int threads = rows.max_size <= 4    ? 64
                                      : rows.max_size <= 24 ? 128
                                                            : 256;
-        relax_kernel<<<step.n, threads, bytes>>>(rows,
-                                                 step.values,
-                                                 step.inverse,
-                                                 step.list,
-                                                 step.b,
-                                                 step.ghosts,
-                                                 step.x);
+        relax_kernel<<<step.n, threads, bytes, current_stream()>>>(rows,
+                                                                   step.values,
+                                                                   step.inverse,
+                                                                   step.list,
+                                                                   step.b,
+                                                                   step.ghosts,
+                                                                   step.x);
         check(cudaGetLastError(), "a preconditioner");
       }
 
@@ -967,7 +977,11 @@ namespace Tessella
         const unsigned int threads = n <= 32 ? 32 : n <= 128 ? 64 : 128;
         galerkin_kernel<<<static_cast<unsigned int>(plan.n_blocks),
                           threads,
-                          bytes>>>(plan, transfer, fine_values, coarse_values);
+                          bytes,
+                          current_stream()>>>(plan,
+                                              transfer,
+                                              fine_values,
+                                              coarse_values);
         check(cudaGetLastError(), "coarse operators of multigrid");
       }
 
@@ -983,8 +997,10 @@ namespace Tessella
       {
         if (n_rows == 0 || n_columns == 0)
           return;
-        dense_kernel<<<n_thread_blocks(32ull * n_rows), n_threads>>>(
-          n_rows, n_columns, A, x, y);
+        dense_kernel<<<n_thread_blocks(32ull * n_rows),
+                       n_threads,
+                       0,
+                       current_stream()>>>(n_rows, n_columns, A, x, y);
         check(cudaGetLastError(), "multigrid");
       }
 

@@ -59,6 +59,7 @@ namespace Tessella
       void
       Halo<Number>::pack(const Number *x)
       {
+        refuse_recording("an exchange with other processes");
         const std::size_t n = implementation->entries.size();
         if (n > 0)
           {
@@ -66,10 +67,12 @@ namespace Tessella
             // crosses the bus once.
             pack_kernel<<<static_cast<unsigned int>((n + n_threads - 1) /
                                                     n_threads),
-                          n_threads>>>(n,
-                                       implementation->entries.data(),
-                                       x,
-                                       implementation->send.data());
+                          n_threads,
+                          0,
+                          current_stream()>>>(n,
+                                              implementation->entries.data(),
+                                              x,
+                                              implementation->send.data());
             check(cudaGetLastError(), "an exchange with other processes");
           }
         implementation->packed.record(nullptr);

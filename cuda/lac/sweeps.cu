@@ -200,7 +200,7 @@ namespace Tessella
                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(bytes)),
               "LU-SGS, whose blocks are too large for this device");
-          kernel<<<n_blocks, n_threads, bytes>>>(step);
+          kernel<<<n_blocks, n_threads, bytes, current_stream()>>>(step);
           check(cudaGetLastError(), "LU-SGS");
         }
 
@@ -292,9 +292,10 @@ namespace Tessella
       {
         if (n == 0)
           return;
-        pack_kernel<<<static_cast<unsigned int>(n), n_threads>>>(copies,
-                                                                 from,
-                                                                 to);
+        pack_kernel<<<static_cast<unsigned int>(n),
+                      n_threads,
+                      0,
+                      current_stream()>>>(copies, from, to);
         check(cudaGetLastError(), "a preconditioner");
       }
 
@@ -321,7 +322,7 @@ namespace Tessella
               " bytes of shared memory are needed): take LUSGS, or "
               "the host.");
           }
-        factor_kernel<<<step.n, n_threads, bytes>>>(step);
+        factor_kernel<<<step.n, n_threads, bytes, current_stream()>>>(step);
         check(cudaGetLastError(), "an incomplete factorisation");
       }
 

@@ -46,7 +46,8 @@ namespace Tessella
         {
           if (n == 0)
             return;
-          for_each_kernel<<<n_blocks(n), n_threads>>>(n, function);
+          for_each_kernel<<<n_blocks(n), n_threads, 0, current_stream()>>>(
+            n, function);
           check(cudaGetLastError(), "a vector operation");
         }
 
@@ -631,12 +632,14 @@ namespace Tessella
         {
           if (n == 0)
             return 0.;
+          refuse_recording("a reduction");
           Workspace &space = workspace();
-          maximum_kernel<<<n_blocks(n), n_threads>>>(n,
-                                                     function,
-                                                     space.maxima.data(),
-                                                     space.ticket.data(),
-                                                     space.maximum.data());
+          maximum_kernel<<<n_blocks(n), n_threads, 0, current_stream()>>>(
+            n,
+            function,
+            space.maxima.data(),
+            space.ticket.data(),
+            space.maximum.data());
           check(cudaGetLastError(), "a reduction");
           check(cudaStreamSynchronize(nullptr), "a reduction");
           return *space.maximum.data();
@@ -648,6 +651,7 @@ namespace Tessella
         {
           constexpr std::size_t max_n = std::size_t(1) << 31;
           ReproducibleSum       result;
+          refuse_recording("a scalar product or a norm");
           for (std::size_t begin = 0; begin < n; begin += max_n)
             {
               const std::size_t     end       = std::min(n, begin + max_n);
@@ -656,12 +660,14 @@ namespace Tessella
               sum_kernel<<<static_cast<unsigned int>(std::min<std::size_t>(
                              max_sum_blocks,
                              (end - begin + per_block - 1) / per_block)),
-                           n_threads>>>(begin,
-                                        end,
-                                        function,
-                                        space.sums.data(),
-                                        space.ticket.data(),
-                                        space.sum.data());
+                           n_threads,
+                           0,
+                           current_stream()>>>(begin,
+                                               end,
+                                               function,
+                                               space.sums.data(),
+                                               space.ticket.data(),
+                                               space.sum.data());
               check(cudaGetLastError(), "a reduction");
               check(cudaStreamSynchronize(nullptr), "a reduction");
               result.add(*space.sum.data());
@@ -677,7 +683,10 @@ namespace Tessella
       {
         void *memory = nullptr;
         if (n > 0)
-          check(cudaMalloc(&memory, n), "this problem");
+          {
+            refuse_recording("an allocation of memory");
+            check(cudaMalloc(&memory, n), "this problem");
+          }
         return memory;
       }
 
@@ -686,8 +695,7 @@ namespace Tessella
       void
       release(void *memory) noexcept
       {
-        if (memory != nullptr && cudaFree(memory) != cudaSuccess)
-          cudaGetLastError();
+        release_memory(memory);
       }
 
 
@@ -695,9 +703,11 @@ namespace Tessella
       void
       upload_bytes(void *to, const void *from, const std::size_t n)
       {
-        if (n > 0)
-          check(cudaMemcpy(to, from, n, cudaMemcpyHostToDevice),
-                "a copy to the device");
+        if (n == 0)
+          return;
+        refuse_recording("a copy to the device");
+        check(cudaMemcpy(to, from, n, cudaMemcpyHostToDevice),
+              "a copy to the device");
       }
 
 
@@ -705,9 +715,11 @@ namespace Tessella
       void
       download_bytes(void *to, const void *from, const std::size_t n)
       {
-        if (n > 0)
-          check(cudaMemcpy(to, from, n, cudaMemcpyDeviceToHost),
-                "a copy from the device");
+        if (n == 0)
+          return;
+        refuse_recording("a copy from the device");
+        check(cudaMemcpy(to, from, n, cudaMemcpyDeviceToHost),
+              "a copy from the device");
       }
 
 
@@ -715,6 +727,7 @@ namespace Tessella
       void
       synchronize()
       {
+        refuse_recording("a wait of the host for the device");
         check(cudaStreamSynchronize(nullptr), "work on the device");
       }
 
@@ -730,8 +743,11 @@ namespace Tessella
         if (n == 0)
           return;
         if (std::is_same<Number, From>::value)
-          check(cudaMemcpyAsync(
-                  to, from, n * sizeof(Number), cudaMemcpyDeviceToDevice),
+          check(cudaMemcpyAsync(to,
+                                from,
+                                n * sizeof(Number),
+                                cudaMemcpyDeviceToDevice,
+                                current_stream()),
                 "a copy on the device");
         else
           for_each(n, Copy<Number, From>{to, from});
@@ -856,7 +872,8 @@ namespace Tessella
                                      ReproducibleSum     *sums)
       {
         constexpr std::size_t max_n = std::size_t(1) << 30;
-        DotsWorkspace        &space = dots_workspace();
+        refuse_recording("scalar products");
+        DotsWorkspace &space = dots_workspace();
         for (unsigned int first = 0; first < n_vectors; first += max_vectors)
           {
             VectorList<Number> list;
@@ -873,14 +890,16 @@ namespace Tessella
                   std::min<std::size_t>(std::max(1u, max_sum_blocks / n_groups),
                                         (end - begin + 2 * n_threads - 1) /
                                           (2 * n_threads));
-                dots_kernel<<<n_groups * n_pieces, n_threads>>>(
-                  begin,
-                  end,
-                  list,
-                  y,
-                  space.partial.data(),
-                  space.tickets.data(),
-                  space.result.data());
+                dots_kernel<<<n_groups * n_pieces,
+                              n_threads,
+                              0,
+                              current_stream()>>>(begin,
+                                                  end,
+                                                  list,
+                                                  y,
+                                                  space.partial.data(),
+                                                  space.tickets.data(),
+                                                  space.result.data());
                 check(cudaGetLastError(), "a reduction");
                 check(cudaStreamSynchronize(nullptr), "a reduction");
                 for (unsigned int m = 0; m < list.n; ++m)

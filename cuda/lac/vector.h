@@ -8,7 +8,7 @@
 
 // Vector operations in the memory of a CUDA device, in plain types. All
 // pointers are to device memory unless stated otherwise, and all operations run
-// in the default stream, in the order of the calls.
+// in the present stream (graph.h), in the order of the calls.
 
 namespace Tessella
 {

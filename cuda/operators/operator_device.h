@@ -6,7 +6,7 @@
 #include <memory>
 
 // The device as pointwise operators use it, in plain types. Their kernels run
-// in the default stream.
+// in the present stream (graph.h).
 
 namespace Tessella
 {

@@ -71,8 +71,10 @@ namespace Tessella
           {
             if (arguments.n_simplices > 0)
               evaluate_at_nodes<Sizes>
-                <<<n_thread_blocks(arguments.n_simplices), simplex_threads>>>(
-                  arguments, src, ghosts);
+                <<<n_thread_blocks(arguments.n_simplices),
+                   simplex_threads,
+                   0,
+                   current_stream()>>>(arguments, src, ghosts);
             check_launch();
           }
 
@@ -84,7 +86,8 @@ namespace Tessella
             const unsigned int grid     = needed < n_blocks ? needed : n_blocks;
             if (grid > 0)
               nodal_rows<Sizes>
-                <<<grid, Sizes::warps * 32, memory>>>(arguments, n_tiles, y);
+                <<<grid, Sizes::warps * 32, memory, current_stream()>>>(
+                  arguments, n_tiles, y);
             check_launch();
           }
 
@@ -94,9 +97,10 @@ namespace Tessella
                 const Destination<double> &dst) const override
           {
             if (arguments.n_rows > 0)
-              basis_rows<Sizes>
-                <<<n_thread_blocks(arguments.n_rows), simplex_threads>>>(
-                  arguments, y, dst);
+              basis_rows<Sizes><<<n_thread_blocks(arguments.n_rows),
+                                  simplex_threads,
+                                  0,
+                                  current_stream()>>>(arguments, y, dst);
             check_launch();
           }
 

@@ -2,6 +2,7 @@
 
 #include <deal.II/base/exceptions.h>
 
+#include <tessella/grid/revision.h>
 #include <tessella/lac/block_matrix_base.h>
 
 #include <algorithm>
@@ -44,7 +45,15 @@ namespace Tessella
                 ExcMessage("The partition is not one of the rows of this "
                            "matrix."));
     structure = std::make_unique<const Structure>(
-      Structure{sparsity, dof_offset, partition});
+      Structure{sparsity, dof_offset, partition, new_revision()});
+  }
+
+
+
+  std::uint64_t
+  BlockMatrixBase::revision() const
+  {
+    return structure == nullptr ? 0 : structure->revision;
   }
 
 

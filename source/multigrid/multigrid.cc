@@ -73,6 +73,34 @@ namespace Tessella
     /// Work vectors in these bases and in those of the problem.
     Array<double> double_dst, double_src;
 
+    // ---- cycles as CUDA graphs
+
+    /// Source and result of the graphs for a type of vectors, so that addresses
+    /// do not depend on the caller's vectors; graphs of the cycle and of its
+    /// transpose.
+    template <typename VectorNumber>
+    struct Graphs
+    {
+      explicit Graphs(const bool enabled)
+        : cycle(enabled)
+        , transpose(enabled)
+      {}
+      Array<VectorNumber> src, dst;
+      DeviceGraph         cycle, transpose;
+    };
+    std::unique_ptr<Graphs<double>> double_graphs;
+    std::unique_ptr<Graphs<float>>  float_graphs;
+
+    template <typename VectorNumber>
+    std::unique_ptr<Graphs<VectorNumber>> &
+    graphs()
+    {
+      if constexpr (std::is_same<VectorNumber, double>::value)
+        return double_graphs;
+      else
+        return float_graphs;
+    }
+
     // ---- set-up
 
     // Makes a new implementation by @p make and records the set-up time. If
@@ -90,6 +118,9 @@ namespace Tessella
       result->data         = data;
       result->communicator = hierarchy.communicator();
       result->set_null_space(hierarchy);
+      result->double_graphs =
+        std::make_unique<Graphs<double>>(data.cuda_graphs);
+      result->float_graphs = std::make_unique<Graphs<float>>(data.cuda_graphs);
       make(*result);
       result->prepare_levels(hierarchy);
       result->report.setup_time = timer.wall_time();
@@ -705,6 +736,15 @@ namespace Tessella
         level.blocks.relax(before, b, x);
     }
 
+    // Whether cycles visit level @p l twice.
+    bool
+    visit_twice(const unsigned int l) const
+    {
+      if (data.cycle == Cycle::v || l + 1 == levels.size())
+        return false;
+      return data.cycle == Cycle::w || levels[l]->transfer.parent != nullptr;
+    }
+
     // Improves x, which is taken as zero if @p zero_start.
     void
     cycle(const unsigned int l,
@@ -729,7 +769,7 @@ namespace Tessella
       SpaceType::call(
         [&] { Blocks::restrict_to(level.transfer, r, coarse_b); });
       cycle(l + 1, coarse_x, coarse_b, true, transpose);
-      if (data.cycle == Cycle::w && l + 2 < levels.size())
+      if (visit_twice(l + 1))
         cycle(l + 1, coarse_x, coarse_b, false, transpose);
       SpaceType::call(
         [&] { Blocks::prolongate_add(level.transfer, coarse_x, x); });
@@ -743,6 +783,39 @@ namespace Tessella
           VectorNumber       *to,
           const VectorNumber *from,
           const bool          transpose)
+    {
+      if constexpr (std::is_same<MatrixType, DeviceBlockMatrix<Number>>::value)
+        if (data.cuda_graphs && n > 0 &&
+            levels[0]->matrix->partition() == nullptr)
+          {
+            Graphs<VectorNumber> &G = *graphs<VectorNumber>();
+            if (G.src.size() != n)
+              {
+                G.src.resize(n);
+                G.dst.resize(n);
+              }
+            SpaceType::convert(n, from, G.src.data());
+            // The levels belong to this object, except for the first matrix.
+            const MatrixType &matrix = *levels[0]->matrix;
+            (transpose ? G.transpose : G.cycle)
+              .run({matrix.revision(),
+                    DeviceGraph::address(matrix.values()),
+                    matrix.has_external_product()},
+                   [&] {
+                     apply_directly(n, G.dst.data(), G.src.data(), transpose);
+                   });
+            SpaceType::convert(n, G.dst.data(), to);
+            return;
+          }
+      apply_directly(n, to, from, transpose);
+    }
+
+    template <typename VectorNumber>
+    void
+    apply_directly(const std::size_t   n,
+                   VectorNumber       *to,
+                   const VectorNumber *from,
+                   const bool          transpose)
     {
       const auto reinit = [n](auto &array) {
         if (array.size() != n)
@@ -956,6 +1029,17 @@ namespace Tessella
 
 
 
+  template <typename MatrixType>
+  template <typename VectorNumber>
+  const DeviceGraphReport &
+  Multigrid<MatrixType>::graph_report() const
+  {
+    AssertThrow(implementation != nullptr, ExcNotInitialized());
+    return implementation->template graphs<VectorNumber>()->cycle.report();
+  }
+
+
+
   template <typename MatrixType, int dim>
   std::vector<MatrixType>
   assemble_coarse_operators(
@@ -1003,8 +1087,14 @@ namespace Tessella
                                               const MultigridHierarchy &, \
                                               const AdditionalData &);
 
+#define INSTANTIATE_GRAPH_REPORT(Matrix, VectorNumber) \
+  template const DeviceGraphReport &                   \
+  Multigrid<Matrix>::graph_report<VectorNumber>() const;
+
 #define INSTANTIATE(Matrix, VectorType, OtherVector) \
   template class Multigrid<Matrix>;                  \
+  INSTANTIATE_GRAPH_REPORT(Matrix, double)           \
+  INSTANTIATE_GRAPH_REPORT(Matrix, float)            \
   INSTANTIATE_GALERKIN(Matrix, Matrix)               \
   INSTANTIATE_VECTOR(Matrix, VectorType)             \
   INSTANTIATE_VMULT(Matrix, OtherVector)             \
@@ -1039,4 +1129,5 @@ namespace Tessella
 #undef INSTANTIATE_COARSE_OPERATORS
 #undef INSTANTIATE_VECTOR
 #undef INSTANTIATE_VMULT
+#undef INSTANTIATE_GRAPH_REPORT
 } // namespace Tessella

@@ -569,9 +569,10 @@ namespace Tessella
       for (unsigned int f = 0; f < field; ++f)
         result.first_component += structure.field_components[f];
       if (error.size() == 0)
-        error.resize(1);
-      const unsigned long long none = ~0ull;
-      Device::upload(error.data(), &none, 1);
+        {
+          error.resize(1);
+          clear_error();
+        }
       result.error = error.data();
       return result;
     }
@@ -586,9 +587,22 @@ namespace Tessella
     {
       if (n_blocks == 0)
         return;
-      const std::string message = kernels->launch(
-        kernel, task, static_cast<unsigned int>(n_blocks), nullptr);
+      const std::string message =
+        kernels->launch(kernel,
+                        task,
+                        static_cast<unsigned int>(n_blocks),
+                        Device::current_stream());
       AssertThrow(message.empty(), ExcMessage(message));
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::start_clock()
+    {
+      if (!Device::is_recording())
+        clock->start();
     }
 
 
@@ -597,12 +611,40 @@ namespace Tessella
     void
     CUDAPointwiseBackend<dim>::finish()
     {
+      // Work that is recorded for a CUDA graph has no results yet.
+      if (Device::is_recording())
+        return;
       clock->stop();
       this->context.report.kernel_time = clock->seconds();
-      unsigned long long code          = 0;
-      Device::download_bytes(&code, error.data(), sizeof(code));
-      if (code != ~0ull)
+      check_finite();
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::clear_error()
+    {
+      const unsigned long long none = ~0ull;
+      Device::upload(error.data(), &none, 1);
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::check_finite()
+    {
+      if (error.size() == 0)
+        return;
+      device_call([&]() {
+        unsigned long long code = 0;
+        Device::download_bytes(&code, error.data(), sizeof(code));
+        if (code == ~0ull)
+          return;
+        clear_error();
         throw_not_finite(code);
+      });
     }
 
 
@@ -645,7 +687,7 @@ namespace Tessella
             facet_results.resize(size);
           task.facet_results = facet_results.data();
         }
-      clock->start();
+      start_clock();
       if (has_facets)
         {
           Device::PointwiseTask<dim> facets = task;
@@ -730,7 +772,7 @@ namespace Tessella
         if (!structure.interior_facets)
           Device::VectorOperations<double>::set_zero(plan.n_values,
                                                      task.values);
-        clock->start();
+        start_clock();
         launch(Device::PointwiseKernel::jacobian, task, plan.n_groups);
         finish();
         if (on_device)
@@ -777,7 +819,7 @@ namespace Tessella
         task.value_offset  = plan.square_offset.data();
         task.row_width     = plan.square_width.data();
         task.diagonal_only = true;
-        clock->start();
+        start_clock();
         launch(Device::PointwiseKernel::jacobian, task, plan.n_groups);
         finish();
         Device::download_bytes(blocks, values.data(), n * sizeof(double));

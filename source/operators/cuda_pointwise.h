@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "../../cuda/device/graph.h"
 #include "../../cuda/operators/operator_device.h"
 #include "../lac/block_space.h"
 #include "host_pointwise_backend.h"
@@ -67,6 +68,9 @@ namespace Tessella
       integrals(const Arguments      &arguments,
                 const PointwiseRegion region,
                 double               *integrals) override;
+
+      void
+      check_finite() override;
 
     private:
       using Structure = typename PointwiseIntegrand<dim>::Structure;
@@ -161,9 +165,14 @@ namespace Tessella
       launch(const Device::PointwiseKernel     kernel,
              const Device::PointwiseTask<dim> &task,
              const std::uint64_t               n_blocks) const;
-      // Reports the time since clock->start(), and results that are not finite.
+      // Starts the clock of the kernels, unless work is recorded.
+      void
+      start_clock();
+      // Reports the time since start_clock(), and results that are not finite.
       void
       finish();
+      void
+      clear_error();
       [[noreturn]] void
       throw_not_finite(const unsigned long long code) const;
 

@@ -111,6 +111,12 @@ namespace Tessella
                 const PointwiseRegion region,
                 double               *integrals) = 0;
 
+      /// Throws if a result since the last check was not finite. vector() does
+      /// so itself, unless it is recorded for a CUDA graph.
+      virtual void
+      check_finite()
+      {}
+
     protected:
       /// Whether this process has polytopes.
       bool

@@ -558,6 +558,16 @@ namespace Tessella
 
 
 
+  template <int dim>
+  void
+  PointwiseOperator<dim>::check_finite()
+  {
+    implementation->test_structure().on_all_processes(
+      [&]() { implementation->backend->check_finite(); });
+  }
+
+
+
   template class PointwiseOperator<2>;
   template class PointwiseOperator<3>;
 

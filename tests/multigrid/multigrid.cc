@@ -195,25 +195,34 @@ namespace
     MG::AdditionalData       data;
     unsigned int             most      = 0;
     double                   asymmetry = 0.;
+    bool                     pays      = true;
     for (const auto smoother :
          {MG::Smoother::chebyshev, MG::Smoother::gauss_seidel})
-      for (const auto cycle : {MG::Cycle::v, MG::Cycle::w})
-        {
-          data.smoother          = smoother;
-          data.cycle             = cycle;
-          data.n_smoothing_steps = 3;
-          multigrid.initialize(test.matrix,
-                               assemble_coarse_operators<Matrix>(*test.handler,
-                                                                 hierarchy,
-                                                                 test.form,
-                                                                 test.data),
-                               hierarchy,
-                               data);
-          asymmetry = std::max(asymmetry,
-                               std::max(test.asymmetry(multigrid, false),
-                                        test.asymmetry(multigrid, true)));
-          most      = std::max(most, test.cg_iterations(multigrid));
-        }
+      {
+        unsigned int last = 1000;
+        // More work follows on less work.
+        for (const auto cycle :
+             {MG::Cycle::v, MG::Cycle::w_on_lowest_degree, MG::Cycle::w})
+          {
+            data.smoother          = smoother;
+            data.cycle             = cycle;
+            data.n_smoothing_steps = 3;
+            multigrid.initialize(
+              test.matrix,
+              assemble_coarse_operators<Matrix>(
+                *test.handler, hierarchy, test.form, test.data),
+              hierarchy,
+              data);
+            asymmetry            = std::max(asymmetry,
+                                 std::max(test.asymmetry(multigrid, false),
+                                          test.asymmetry(multigrid, true)));
+            const unsigned int n = test.cg_iterations(multigrid);
+            most                 = std::max(most, n);
+            pays                 = pays && n <= last;
+            last                 = n;
+          }
+      }
+    check(prefix<dim>() + "W cycles take fewer or as many iterations", pays);
     check(prefix<dim>() + "hp, V and W cycles, both smoothers: symmetric",
           asymmetry < 1e-12);
     check(prefix<dim>() + "iterations of these", most <= 25);

@@ -42,6 +42,10 @@ namespace Tessella
     /// Number of rows of this process.
     std::uint64_t
     n_owned_rows() const;
+    /// Revision of the structure and of the memory of the values, renewed by
+    /// each reinit(); zero without a structure.
+    std::uint64_t
+    revision() const;
     /// Number of stored entries of this process.
     std::uint64_t
     n_nonzero_elements() const;
@@ -82,6 +86,7 @@ namespace Tessella
       BlockSparsity                         sparsity;
       std::vector<std::uint64_t>            dof_offset;
       std::shared_ptr<const BlockPartition> partition;
+      std::uint64_t                         revision = 0;
     };
     std::unique_ptr<const Structure> structure;
   };

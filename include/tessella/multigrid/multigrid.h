@@ -4,6 +4,7 @@
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/compatibility.h>
+#include <tessella/device/device_graph.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/multigrid/multigrid_hierarchy.h>
@@ -124,6 +125,13 @@ namespace Tessella
    * since polytopes of different processes are not joined. If no polytopes are
    * joined and only the degree is reduced, results have the same bits.
    *
+   * <b>CUDA graphs.</b> On a device, vmult() and Tvmult() copy the source, do
+   * the whole cycle as one DeviceGraph from the second call on, and copy the
+   * result, so that cycles on small meshes do not wait for launches. Values of
+   * the matrix may change in between; a reinit() of the matrix needs a new
+   * initialize() as ever. Results have the same bits as without graphs. With
+   * several processes, whose cycles exchange data, there are no graphs.
+   *
    * <b>Same input, same bits</b>: as for the matrices and preconditioners.
    * vmult() of one object may not run in several threads at the same time.
    *
@@ -149,7 +157,11 @@ namespace Tessella
     enum class Cycle
     {
       v,
-      w
+      w,
+      /// V over the levels that reduce the degree, W over those of the lowest
+      /// degree, on which polytopes are joined. The levels that are visited
+      /// several times are small.
+      w_on_lowest_degree
     };
 
     struct AdditionalData
@@ -167,6 +179,8 @@ namespace Tessella
       /// Whether the constants of each component are in the null space of the
       /// matrix and of its transpose; empty means none of them.
       std::vector<bool> constant_null_space;
+      /// Whether cycles on a device are recorded as CUDA graphs.
+      bool cuda_graphs = true;
     };
 
     Multigrid();
@@ -224,6 +238,11 @@ namespace Tessella
 
     const MultigridReport &
     report() const;
+    /// What the graphs of vmult() for vectors of doubles or floats did; on the
+    /// host nothing.
+    template <typename VectorNumber>
+    const DeviceGraphReport &
+    graph_report() const;
 
   private:
     struct Implementation;

@@ -197,6 +197,13 @@ namespace Tessella
     const OperatorReport &
     report() const;
 
+    /// Throws if a residual or a tangent since the last check was not finite,
+    /// as they do themselves unless a DeviceGraph has recorded them: to be
+    /// called after the work of a graph, as often as errors are to be found.
+    /// Collective.
+    void
+    check_finite();
+
   private:
     struct Implementation;
     std::unique_ptr<Implementation> implementation;
