@@ -17,10 +17,11 @@ namespace Tessella
    *
    * <b>Curves.</b> The body has a manifold with id 1, so that refinement and
    * curved cells (dealii::MappingQ for hypercubes, MappingQuadratic for
-   * simplices) follow it. Edges near the body have it, too, as far as their
-   * distance from it is at most half the length of the body's edges: thin
-   * cells of boundary layers follow the curve and do not turn over. All others
-   * are straight.
+   * simplices) follow it. Edges near the body have it, too: thin cells of
+   * boundary layers follow the curve and do not turn over. The distance up to
+   * which edges are curved is half the length of the body's edges for sphere()
+   * and half the length of a cell for bump(), 0.03 for channel_cylinder(), and
+   * given there for naca_0012(). All other edges are straight.
    *
    * <b>Simplices</b> are made by cutting each quadrilateral in two, along its
    * shorter diagonal, and each hexahedron in six; there are no new vertices.
@@ -79,7 +80,10 @@ namespace Tessella
     /**
      * O-grid around the aerofoil Naca0012 with the far field at a radius of
      * @p far_field chords. n_cells is the number of cells around it, even. The
-     * height of the first layer is measured at half of the chord.
+     * height of the first layer is measured at half of the chord. In the plane
+     * of the manifold's circle, an edge follows the aerofoil up to a distance
+     * of twice the length of the body's edges, and further out as long as its
+     * layer is lower than 0.7 times the length of its cells.
      */
     void
     naca_0012(dealii::Triangulation<2> &triangulation,
