@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Linear elasticity as a system of forms, IsotropicElasticity, and the same
-// form written with PolytopeValues and PolytopeInterfaceValues, as in deal.II
-// with FEValues and FEInterfaceValues. The equation is
+// form written with mesh_loop(), PolytopeValues and PolytopeInterfaceValues, as
+// in deal.II with MeshWorker. The equation is
 //
 //   -div sigma(u) = f,   sigma(u) = 2 mu eps(u) + lambda div(u) I,
 //
@@ -26,9 +26,7 @@
 #include <deal.II/base/timer.h>
 
 #include <deal.II/fe/fe_system.h>
-#include <deal.II/lac/affine_constraints.h>
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
-#include <deal.II/lac/full_matrix.h>
 #include <deal.II/lac/solver_cg.h>
 #include <deal.II/lac/trilinos_precondition.h>
 #include <deal.II/lac/trilinos_solver.h>
@@ -41,8 +39,7 @@
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/penalty.h>
 #include <tessella/numerics/data_out.h>
-#include <tessella/values/polytope_interface_values.h>
-#include <tessella/values/polytope_values.h>
+#include <tessella/values/mesh_loop.h>
 
 DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
 #include <Teuchos_ParameterList.hpp>
@@ -553,127 +550,117 @@ namespace Tessella
         compute_penalty_factors(handler, PenaltyFormula::simplex);
       }
 
+      using Scratch = PolytopeScratchData<dim>;
+
       void
       assemble(const AgglomerationHandler<dim> &handler)
       {
-        // Continuous elements need constraints; dG has none, so the object is
-        // empty.
-        AffineConstraints<double> constraints;
-        constraints.close();
-        assemble_polytopes(handler, constraints);
-        assemble_interfaces(handler, constraints);
+        const auto on_polytope = [this](const PolytopeIterator<dim> &polytope,
+                                        Scratch                     &scratch,
+                                        PolytopeCopyData            &copy) {
+          assemble_polytope(scratch.reinit(polytope),
+                            copy.template add<dim>(polytope));
+        };
+        const auto on_boundary = [this](const PolytopeIterator<dim> &polytope,
+                                        const unsigned int           face,
+                                        Scratch                     &scratch,
+                                        PolytopeCopyData            &copy) {
+          const PolytopeInterfaceValues<dim> &values =
+            scratch.reinit(polytope, face);
+          assemble_face(values, copy.add(values));
+        };
+        const auto on_face =
+          [&on_boundary](const PolytopeIterator<dim> &polytope,
+                         const unsigned int           face,
+                         const PolytopeIterator<dim> &,
+                         const unsigned int,
+                         Scratch          &scratch,
+                         PolytopeCopyData &copy) {
+            on_boundary(polytope, face, scratch, copy);
+          };
+        const UpdateFlags flags = update_values | update_gradients;
+        mesh_loop(
+          handler.polytope_iterators(),
+          on_polytope,
+          [this](const PolytopeCopyData &copy) {
+            copy.distribute_local_to_global(matrix, rhs);
+          },
+          Scratch(handler, parameters.extra_order, flags, flags),
+          PolytopeCopyData(),
+          MeshWorker::assemble_own_cells | MeshWorker::assemble_boundary_faces |
+            MeshWorker::assemble_own_interior_faces_once,
+          on_boundary,
+          on_face);
         matrix.compress(VectorOperation::add);
         rhs.compress(VectorOperation::add);
       }
 
       void
-      assemble_polytopes(const AgglomerationHandler<dim> &handler,
-                         const AffineConstraints<double> &constraints)
+      assemble_polytope(const PolytopeValues<dim> &values,
+                        PolytopeCopyData::Local   &local) const
       {
-        PolytopeValues<dim>                  values(handler,
-                                   parameters.extra_order,
-                                   update_values | update_gradients);
-        FullMatrix<double>                   local_matrix;
-        Vector<double>                       local_rhs;
-        std::vector<types::global_dof_index> dofs;
-        std::vector<SymmetricTensor<2, dim>> strain;
         Tensor<1, dim>                       u, f;
         Tensor<2, dim>                       grad_u;
-        for (const auto &polytope : handler.polytope_iterators())
+        std::vector<SymmetricTensor<2, dim>> strain(values.dofs_per_cell);
+        for (const unsigned int q : values.quadrature_point_indices())
           {
-            values.reinit(polytope);
-            const unsigned int n = values.dofs_per_cell;
-            local_matrix.reinit(n, n);
-            local_rhs.reinit(n);
-            strain.resize(n);
-            for (const unsigned int q : values.quadrature_point_indices())
+            exact.evaluate(values.quadrature_point(q), u, grad_u, f);
+            for (const unsigned int i : values.dof_indices())
+              strain[i] = values[displacement].symmetric_gradient(i, q);
+            for (const unsigned int i : values.dof_indices())
               {
-                exact.evaluate(values.quadrature_point(q), u, grad_u, f);
-                for (const unsigned int i : values.dof_indices())
-                  strain[i] = values[displacement].symmetric_gradient(i, q);
-                for (const unsigned int i : values.dof_indices())
-                  {
-                    const SymmetricTensor<2, dim> sigma =
-                      values.JxW(q) * stress(strain[i]);
-                    for (const unsigned int j : values.dof_indices())
-                      local_matrix(i, j) += sigma * strain[j];
-                    local_rhs(i) +=
-                      values.JxW(q) * (f * values[displacement].value(i, q));
-                  }
+                const SymmetricTensor<2, dim> sigma =
+                  values.JxW(q) * stress(strain[i]);
+                for (const unsigned int j : values.dof_indices())
+                  local.matrix(i, j) += sigma * strain[j];
+                local.rhs(i) +=
+                  values.JxW(q) * (f * values[displacement].value(i, q));
               }
-            polytope.get_dof_indices(dofs);
-            constraints.distribute_local_to_global(
-              local_matrix, local_rhs, dofs, matrix, rhs);
           }
       }
 
       void
-      assemble_interfaces(const AgglomerationHandler<dim> &handler,
-                          const AffineConstraints<double> &constraints)
+      assemble_face(const PolytopeInterfaceValues<dim> &values,
+                    PolytopeCopyData::Local            &local) const
       {
-        PolytopeInterfaceValues<dim> faces(handler,
-                                           parameters.extra_order,
-                                           update_values | update_gradients);
-        FullMatrix<double>           local_matrix;
-        Vector<double>               local_rhs;
-        std::vector<Tensor<1, dim>>  jump, traction;
-        Tensor<1, dim>               u, f;
-        Tensor<2, dim>               grad_u;
-        const unsigned int           n_interfaces =
-          handler.polytopic_mesh().n_interfaces();
-        for (unsigned int interface = 0; interface < n_interfaces; ++interface)
+        const bool neumann =
+          values.at_boundary() &&
+          parameters.neumann_ids.count(values.boundary_id()) > 0;
+        const double penalty = parameters.penalty_constant *
+                               (2. * parameters.mu + parameters.lambda);
+        Tensor<1, dim>              u, f;
+        Tensor<2, dim>              grad_u;
+        const unsigned int          n = values.n_current_interface_dofs();
+        std::vector<Tensor<1, dim>> jump(n), traction(n);
+        for (const unsigned int q : values.quadrature_point_indices())
           {
-            faces.reinit_interface(interface);
-            const unsigned int n = faces.n_current_interface_dofs();
-            const bool         neumann =
-              faces.at_boundary() &&
-              parameters.neumann_ids.count(faces.boundary_id()) > 0;
-            local_matrix.reinit(n, n);
-            local_rhs.reinit(n);
-            jump.resize(n);
-            traction.resize(n);
-            for (const unsigned int q : faces.quadrature_point_indices())
+            const Tensor<1, dim> normal = values.normal_vector(q);
+            const double         JxW    = values.JxW(q);
+            const double         gamma  = penalty * values.penalty_factor(q);
+            for (const unsigned int i : values.dof_indices())
               {
-                const Tensor<1, dim> normal = faces.normal_vector(q);
-                const double         JxW    = faces.JxW(q);
-                for (const unsigned int i : faces.dof_indices())
-                  {
-                    jump[i] = faces[displacement].jump_in_values(i, q);
-                    traction[i] =
-                      stress(symmetrize(
-                        faces[displacement].average_of_gradients(i, q))) *
-                      normal;
-                  }
-                if (faces.at_boundary())
-                  exact.evaluate(faces.quadrature_point(q), u, grad_u, f);
-                if (neumann)
-                  {
-                    const Tensor<1, dim> t =
-                      stress(symmetrize(grad_u)) * normal;
-                    for (const unsigned int i : faces.dof_indices())
-                      local_rhs(i) += JxW * (t * jump[i]);
-                    continue;
-                  }
-                const double gamma = parameters.penalty_constant *
-                                     (2. * parameters.mu + parameters.lambda) *
-                                     faces.penalty_factor(q);
-                for (const unsigned int i : faces.dof_indices())
-                  {
-                    const Tensor<1, dim> a =
-                      JxW * (gamma * jump[i] - traction[i]);
-                    const Tensor<1, dim> b = JxW * jump[i];
-                    for (const unsigned int j : faces.dof_indices())
-                      local_matrix(i, j) += a * jump[j] - b * traction[j];
-                    if (faces.at_boundary())
-                      local_rhs(i) += a * u;
-                  }
+                jump[i] = values[displacement].jump_in_values(i, q);
+                traction[i] =
+                  stress(symmetrize(
+                    values[displacement].average_of_gradients(i, q))) *
+                  normal;
               }
-            constraints.distribute_local_to_global(
-              local_matrix,
-              local_rhs,
-              faces.get_interface_dof_indices(),
-              matrix,
-              rhs);
+            if (values.at_boundary())
+              exact.evaluate(values.quadrature_point(q), u, grad_u, f);
+            for (const unsigned int i : values.dof_indices())
+              if (neumann)
+                local.rhs(i) +=
+                  JxW * (stress(symmetrize(grad_u)) * normal * jump[i]);
+              else
+                {
+                  const Tensor<1, dim> a =
+                    JxW * (gamma * jump[i] - traction[i]);
+                  const Tensor<1, dim> b = JxW * jump[i];
+                  for (const unsigned int j : values.dof_indices())
+                    local.matrix(i, j) += a * jump[j] - b * traction[j];
+                  if (values.at_boundary())
+                    local.rhs(i) += a * u;
+                }
           }
       }
 

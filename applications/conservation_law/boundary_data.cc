@@ -3,6 +3,8 @@
 
 #include <deal.II/base/exceptions.h>
 
+#include <deal.II/lac/vector.h>
+
 #include <cmath>
 
 #include "../common/program.h"
