@@ -9,8 +9,8 @@
 # namespace: "::name" does not find them. If TESSELLA_UNITY_BUILD is OFF, each
 # test is compiled alone.
 
-# Tests that are compiled alone: those with the property TESSELLA_OPTIMIZED, see
-# CMakeLists.txt, for which GCC 12 ends with an internal error in a group.
+# Tests that are compiled alone, a regular expression for folder/name: those with the
+# property TESSELLA_OPTIMIZED, see CMakeLists.txt, because they have other options.
 set(TESSELLA_SINGLE_TESTS "/[a-z_]*reference")
 
 # Size of the source files of a group, in bytes. The compiler needs about 2 GB for
@@ -119,8 +119,7 @@ endfunction()
 #
 # Adds the programs of the tests name.cc that deal_ii_pickup_tests(), which must be
 # called afterwards, finds in the current folder. That macro builds a program only
-# if there is no target of its name. It therefore also builds what is left out here,
-# one program after the other.
+# if there is no target of its name, that is, those of TESSELLA_SINGLE_TESTS.
 function(tessella_group_tests)
   if(NOT TESSELLA_UNITY_BUILD)
     return()
