@@ -36,7 +36,7 @@ namespace
 
   /// Difference of two arrays, relative to the largest entry of the second one.
   double
-  difference(const double *a, const double *b, const std::size_t n)
+  largest_difference(const double *a, const double *b, const std::size_t n)
   {
     double largest = 0., error = 0.;
     for (std::size_t i = 0; i < n; ++i)
@@ -160,10 +160,12 @@ namespace
               std::max(bound, 4. * difference(plain)));
       };
     check("matrix", 1e-12, [&](const Run<dim> &run) {
-      return ::difference(run.values(), host.values(), host.n_values());
+      return largest_difference(run.values(), host.values(), host.n_values());
     });
     check("rhs", 1e-12, [&](const Run<dim> &run) {
-      return ::difference(run.rhs.begin(), host.rhs.begin(), host.rhs.size());
+      return largest_difference(run.rhs.begin(),
+                                host.rhs.begin(),
+                                host.rhs.size());
     });
     check("u", 1e-12, [&](const Run<dim> &run) {
       return L2_difference(handler, run.u, host.u);

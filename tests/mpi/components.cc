@@ -292,7 +292,7 @@ transfer(Triangulation<dim> &triangulation, const MPI_Comm comm)
   distribute();
   for (unsigned int i = 0; i < 2; ++i)
     {
-      TVT::project(*handlers[i], ::Polynomial<dim>(2 - i, m[i]), u[i][0]);
+      TVT::project(*handlers[i], Polynomial<dim>(2 - i, m[i]), u[i][0]);
       TVT::project(*handlers[i], Field<dim>(m[i]), u[i][1]);
     }
   const std::vector<double> before = integrals();
@@ -328,7 +328,7 @@ transfer(Triangulation<dim> &triangulation, const MPI_Comm comm)
       Vector<float> difference;
       TVT::integrate_difference(*handlers[i],
                                 u[i][0],
-                                ::Polynomial<dim>(2 - i, m[i]),
+                                Polynomial<dim>(2 - i, m[i]),
                                 difference,
                                 dealii::VectorTools::Linfty_norm);
       error =
