@@ -33,9 +33,8 @@ namespace Tessella
         __device__ __forceinline__ const double *
         function(const unsigned int k) const
         {
-          return k < n_owned ?
-                   src + dof_offset[k] :
-                   ghosts + (dof_offset[k] - dof_offset[n_owned]);
+          return k < n_owned ? src + dof_offset[k]
+                             : ghosts + (dof_offset[k] - dof_offset[n_owned]);
         }
       };
 
@@ -73,11 +72,11 @@ namespace Tessella
       /// Terms of the volume of polytope @p k at its point @p q.
       template <int dim>
       __device__ __forceinline__ PointRows<dim>
-      volume_terms(const PointArguments &args,
-                   const unsigned int    k,
-                   const unsigned int    q,
-                   const unsigned int    n_points,
-                   const PointRows<dim> &u)
+                                 volume_terms(const PointArguments &args,
+                                              const unsigned int    k,
+                                              const unsigned int    q,
+                                              const unsigned int    n_points,
+                                              const PointRows<dim> &u)
       {
         const PointTerms   &terms = args.terms;
         const RecordAtPoint record(args.values,
@@ -104,10 +103,11 @@ namespace Tessella
                   u.gradient[e];
             next = dim * dim;
           }
-        const unsigned int first_beta = next, first_b = next + (terms.beta ? dim : 0),
-                           c      = first_b + (terms.b ? dim : 0);
-        const unsigned int to_beta = args.transpose ? first_b : first_beta,
-                           to_b    = args.transpose ? first_beta : first_b;
+        const unsigned int first_beta = next,
+                           first_b    = next + (terms.beta ? dim : 0),
+                           c          = first_b + (terms.b ? dim : 0);
+        const unsigned int to_beta    = args.transpose ? first_b : first_beta,
+                           to_b       = args.transpose ? first_beta : first_b;
         if (args.transpose ? terms.b : terms.beta)
           {
 #pragma unroll
@@ -140,17 +140,16 @@ namespace Tessella
       {
         const PointTerms   &terms = args.terms;
         const RecordAtPoint record(args.values,
-                                   t == 1 && args.transpose ?
-                                     facet.other_record :
-                                     facet.own_record,
+                                   t == 1 && args.transpose ? facet.other_record
+                                                            : facet.own_record,
                                    facet.n_points,
                                    q);
         const unsigned int  n_sides = boundary ? 1 : 2;
         const unsigned int  first_b = t * dim,
                            first_beta =
-                             terms.penalty ?
-                                0 :
-                                (terms.facet_b ? n_sides * dim : 0) + t * dim;
+                             terms.penalty
+                               ? 0
+                               : (terms.facet_b ? n_sides * dim : 0) + t * dim;
         const double       sign = t == 0 ? 1. : -1.;
         const double       beta = terms.penalty ? sign * terms.theta : 1.;
         const unsigned int c =
@@ -158,14 +157,14 @@ namespace Tessella
           (terms.facet_beta && !terms.penalty ? n_sides * dim : 0);
         // Coefficients of the gradient, and those that multiply the test
         // function's gradient.
-        const bool has_trial = args.transpose ? terms.facet_beta : terms.facet_b,
-                   has_test  = args.transpose ? terms.facet_b : terms.facet_beta;
-        const unsigned int trial = args.transpose ? first_beta : first_b,
-                           test  = args.transpose ? first_b : first_beta;
-        const double       trial_factor = args.transpose ? beta : 1.,
-                           test_factor  = args.transpose ? 1. : beta;
-        r.value +=
-          (terms.penalty ? sign * record[c] : record[c + t]) * u.value;
+        const bool has_trial =
+                     args.transpose ? terms.facet_beta : terms.facet_b,
+                   has_test = args.transpose ? terms.facet_b : terms.facet_beta;
+        const unsigned int trial  = args.transpose ? first_beta : first_b,
+                           test   = args.transpose ? first_b : first_beta;
+        const double trial_factor = args.transpose ? beta : 1.,
+                     test_factor  = args.transpose ? 1. : beta;
+        r.value += (terms.penalty ? sign * record[c] : record[c + t]) * u.value;
         if (has_trial)
           {
             double sum = 0.;
@@ -240,9 +239,10 @@ namespace Tessella
             for (int l1 = 0; l1 <= g; ++l1)
               for (int l0 = 0; l0 <= g; ++l0)
                 {
-                  const int  h = grade(l0, l1, l2);
-                  const bool larger =
-                    l0 != k0 ? l0 > k0 : l1 != k1 ? l1 > k1 : l2 > k2;
+                  const int  h      = grade(l0, l1, l2);
+                  const bool larger = l0 != k0   ? l0 > k0
+                                      : l1 != k1 ? l1 > k1
+                                                 : l2 > k2;
                   if (h < g || (h == g && larger))
                     ++result;
                 }
@@ -271,8 +271,8 @@ namespace Tessella
 
       /// Numbers of the functions of a space in the order of loops.
       template <typename Space>
-      __constant__ constexpr typename Space::Order function_order =
-        Space::order();
+      __constant__ constexpr
+        typename Space::Order function_order = Space::order();
 
       /// Legendre polynomials of each variable and their derivatives with
       /// respect to coordinates, at one point.
@@ -303,7 +303,7 @@ namespace Tessella
         /// the order of loops.
         template <typename Coefficient>
         __device__ __forceinline__ PointRows<dim>
-        evaluate(const Coefficient &u) const
+                                   evaluate(const Coefficient &u) const
         {
           PointRows<dim> r = {};
           int            i = 0;
@@ -392,7 +392,7 @@ namespace Tessella
             const double high = i + half < n ? sums[i + half] : 0.,
                          sent = upper ? sums[i] : high,
                          kept = upper ? high : sums[i];
-            sums[i] = kept + __shfl_xor_sync(0xffffffffu, sent, mask);
+            sums[i]           = kept + __shfl_xor_sync(0xffffffffu, sent, mask);
           }
         first += upper ? half : 0;
         size = upper ? max(size - half, 0) : min(size, half);
@@ -404,19 +404,19 @@ namespace Tessella
 
       /// Thread blocks of a multiprocessor, which limit the registers.
       template <typename Space>
-      constexpr int point_blocks = Space::n <= 10 ? 4 : Space::n <= 20 ? 3 : 2;
+      constexpr int point_blocks = Space::n <= 10   ? 4
+                                   : Space::n <= 20 ? 3
+                                                    : 2;
 
       /// Rows of polytopes of one degree, one for each warp.
       template <typename Space>
-      __global__ void
-      __launch_bounds__(32 * point_warps, point_blocks<Space>)
+      __global__ void __launch_bounds__(32 * point_warps, point_blocks<Space>)
         point_product(const PointArguments      args,
                       const unsigned int       *polytopes,
                       const unsigned int        n_polytopes,
                       const Destination<double> dst)
       {
-        constexpr int      dim = Space::dim, n = Space::n,
-                      frame_size = 2 * dim + 1;
+        constexpr int dim = Space::dim, n = Space::n, frame_size = 2 * dim + 1;
         __shared__ double  memory[point_warps][n];
         const unsigned int lane = threadIdx.x & 31u, warp = threadIdx.x / 32,
                            entry = blockIdx.x * point_warps + warp;
@@ -451,7 +451,7 @@ namespace Tessella
                 for (int d = 0; d < dim; ++d)
                   x[d] = __ldg(point + d);
                 const PointPolynomials<Space> polynomials(frame, x);
-                PointRows<dim> r = volume_terms<dim>(
+                PointRows<dim>                r = volume_terms<dim>(
                   args, k, q, n_points, polynomials.evaluate(u));
                 const double weight = __ldg(point + dim);
                 r.value *= weight;
@@ -466,8 +466,9 @@ namespace Tessella
 #pragma unroll 1
         for (unsigned int j = lane; j < n_points; j += 32)
           {
-            const PointFacet    facet = args.facets[args.facet_of_point[begin + j]];
-            const unsigned int  q     = j - facet.begin;
+            const PointFacet facet =
+              args.facets[args.facet_of_point[begin + j]];
+            const unsigned int  q = j - facet.begin;
             const double *const point =
               args.facet_points + (dim + 1) * (facet.first_point + q);
             const bool     boundary = facet.neighbor == ~0u;
@@ -518,7 +519,8 @@ namespace Tessella
       /// Sections of the shared memory of the kernel for any degrees, in
       /// doubles: polynomials of each lane, terms of each lane.
       TESSELLA_HOST_DEVICE constexpr unsigned int
-      general_table_stride(const unsigned int dim, const unsigned int max_degree)
+      general_table_stride(const unsigned int dim,
+                           const unsigned int max_degree)
       {
         return 2 * dim * (max_degree + 1) + 1;
       }
@@ -549,8 +551,8 @@ namespace Tessella
           for (int d = 0; d < dim; ++d)
             {
               const double  scale  = frame[dim + d];
-              double *const values = table + d * pitch,
-                            *const derivatives = values + dim * pitch;
+              double *const values = table + d * pitch, *const derivatives =
+                                                          values + dim * pitch;
               Legendre::evaluate(pitch - 1,
                                  (x[d] - frame[d]) * scale,
                                  values,
@@ -562,14 +564,13 @@ namespace Tessella
 
         /// The function on the polytope.
         __device__ PointRows<dim>
-        evaluate() const
+                   evaluate() const
         {
           const double *const u = args.function(k);
           PointRows<dim>      r = {};
           for (unsigned int i = 0; i < args.n_basis[k]; ++i)
             {
-              const PointRows<dim> phi =
-                basis(args.exponents[i], pitch, table);
+              const PointRows<dim> phi = basis(args.exponents[i], pitch, table);
               r.value += u[i] * phi.value;
               for (int d = 0; d < dim; ++d)
                 r.gradient[d] += u[i] * phi.gradient[d];
@@ -621,13 +622,13 @@ namespace Tessella
       /// on its facets; the table then has the polynomials of the polytope.
       template <int dim>
       __device__ PointRows<dim>
-      general_terms(const PointArguments &args,
-                    const unsigned int    k,
-                    const bool            volume,
-                    const std::uint64_t   begin,
-                    const unsigned int    j,
-                    const unsigned int    n_points,
-                    double               *table)
+                 general_terms(const PointArguments &args,
+                               const unsigned int    k,
+                               const bool            volume,
+                               const std::uint64_t   begin,
+                               const unsigned int    j,
+                               const unsigned int    n_points,
+                               double               *table)
       {
         double         x[dim];
         const double  *point;
@@ -642,8 +643,9 @@ namespace Tessella
           }
         else
           {
-            const PointFacet   facet = args.facets[args.facet_of_point[begin + j]];
-            const unsigned int q     = j - facet.begin;
+            const PointFacet facet =
+              args.facets[args.facet_of_point[begin + j]];
+            const unsigned int q        = j - facet.begin;
             const bool         boundary = facet.neighbor == ~0u;
             point = args.facet_points + (dim + 1) * (facet.first_point + q);
             if (!boundary)
@@ -667,16 +669,15 @@ namespace Tessella
       /// Rows of polytopes of any degrees and spaces; a thread block is a warp
       /// and computes those of one polytope.
       template <int dim>
-      __global__ void
-      __launch_bounds__(32)
+      __global__ void __launch_bounds__(32)
         general_point_product(const PointArguments      args,
                               const unsigned int       *polytopes,
                               const Destination<double> dst)
       {
         extern __shared__ double general_shared[];
-        const unsigned int lane = threadIdx.x, k = polytopes[blockIdx.x],
+        const unsigned int       lane = threadIdx.x, k = polytopes[blockIdx.x],
                            stride = general_table_stride(dim, args.max_degree),
-                           pitch  = args.degree[k] + 1, n = args.n_basis[k];
+                           pitch = args.degree[k] + 1, n = args.n_basis[k];
         double *const terms = general_shared + 32 * stride;
         double *const table = general_shared + lane * stride;
         const double  factor =
@@ -700,16 +701,15 @@ namespace Tessella
                   {
                     if (j + lane < n_points)
                       {
-                        const PointRows<dim> r =
-                          general_terms<dim>(args,
-                                             k,
-                                             region == 0,
-                                             begin,
-                                             j + lane,
-                                             n_points,
-                                             table);
-                        double *const to = terms + lane * (dim + 2);
-                        to[0]            = r.value;
+                        const PointRows<dim> r  = general_terms<dim>(args,
+                                                                    k,
+                                                                    region == 0,
+                                                                    begin,
+                                                                    j + lane,
+                                                                    n_points,
+                                                                    table);
+                        double *const        to = terms + lane * (dim + 2);
+                        to[0]                   = r.value;
                         for (int d = 0; d < dim; ++d)
                           to[d + 1] = r.gradient[d];
                       }

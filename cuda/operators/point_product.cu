@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include "point_product.h"
-
 #include "../device/memory.h"
 #include "operator_device.h"
 #include "point_kernels.h"
+#include "point_product.h"
 
 namespace Tessella
 {
@@ -16,8 +15,9 @@ namespace Tessella
       {
         /// Largest degrees with a kernel of their own.
         template <int dim, bool tensor_product>
-        constexpr unsigned int max_point_degree =
-          tensor_product ? (dim == 2 ? 4 : 3) : 6;
+        constexpr unsigned int max_point_degree = tensor_product
+                                                    ? (dim == 2 ? 4 : 3)
+                                                    : 6;
 
         /// Calls @p work with the space of a degree, if it has a kernel of its
         /// own; returns whether it has.
@@ -44,11 +44,11 @@ namespace Tessella
                    const Work        &work)
         {
           if (dim == 2)
-            return tensor_product ? with_space<2, true>(degree, work) :
-                                    with_space<2, false>(degree, work);
+            return tensor_product ? with_space<2, true>(degree, work)
+                                  : with_space<2, false>(degree, work);
           if (dim == 3)
-            return tensor_product ? with_space<3, true>(degree, work) :
-                                    with_space<3, false>(degree, work);
+            return tensor_product ? with_space<3, true>(degree, work)
+                                  : with_space<3, false>(degree, work);
           return false;
         }
       } // namespace
@@ -127,12 +127,14 @@ namespace Tessella
         {
           memory = general_memory(dim, arguments.max_degree) * sizeof(double);
           if (memory > shared_memory_limit())
-            throw Error("The shared memory of the device does not suffice for "
-                        "products of this degree.");
-          check(cudaFuncSetAttribute(kernel,
-                                     cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                     static_cast<int>(memory)),
-                "shared memory of a product without a matrix");
+            throw Error(
+              "The shared memory of the device does not suffice for "
+              "products of this degree.");
+          check(
+            cudaFuncSetAttribute(kernel,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(memory)),
+            "shared memory of a product without a matrix");
         }
 
         void
@@ -153,12 +155,13 @@ namespace Tessella
                 general_point_product<4><<<n, 32, memory>>>(args, list, dst);
             }
           else
-            with_space(dim, tensor_product, group.degree, [&](const auto space) {
-              using Space = std::decay_t<decltype(space)>;
-              point_product<Space>
-                <<<(n + point_warps - 1) / point_warps, 32 * point_warps>>>(
-                  args, list, n, dst);
-            });
+            with_space(
+              dim, tensor_product, group.degree, [&](const auto space) {
+                using Space = std::decay_t<decltype(space)>;
+                point_product<Space>
+                  <<<(n + point_warps - 1) / point_warps, 32 * point_warps>>>(
+                    args, list, n, dst);
+              });
           check(cudaGetLastError(), "a product without a matrix");
         }
 
@@ -209,8 +212,8 @@ namespace Tessella
           {
             const unsigned int begin =
                                  rows == Rows::boundary ? group.n_interior : 0,
-                               end = rows == Rows::interior ? group.n_interior :
-                                                              group.n;
+                               end = rows == Rows::interior ? group.n_interior
+                                                            : group.n;
             if (end > begin)
               implementation->launch(args, group, begin, end - begin, dst);
           }
@@ -229,10 +232,8 @@ namespace Tessella
         for (const auto *array :
              {&i.degree, &i.n_basis, &i.exponents, &i.facet_of_point})
           add(*array);
-        for (const auto *array : {&i.dof_offset,
-                                  &i.volume_begin,
-                                  &i.side_begin,
-                                  &i.volume_records})
+        for (const auto *array :
+             {&i.dof_offset, &i.volume_begin, &i.side_begin, &i.volume_records})
           add(*array);
         for (const auto *array : {&i.frames,
                                   &i.volume_points,

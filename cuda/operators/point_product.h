@@ -21,11 +21,11 @@ namespace Tessella
       /// Coefficients that the records of a form have; see FormTables.
       struct PointTerms
       {
-        bool isotropic, tensor;        ///< kind of diffusion, if any
-        bool beta, b, c;               ///< further arrays of volumes
-        bool facet_beta, facet_b;      ///< arrays of facets besides c
-        bool penalty;                  ///< only b_0, b_1 and c_0 are stored
-        double theta;                  ///< beta = theta b with penalty
+        bool   isotropic, tensor;   ///< kind of diffusion, if any
+        bool   beta, b, c;          ///< further arrays of volumes
+        bool   facet_beta, facet_b; ///< arrays of facets besides c
+        bool   penalty;             ///< only b_0, b_1 and c_0 are stored
+        double theta;               ///< beta = theta b with penalty
       };
 
       /// A facet as one of its polytopes sees it.
@@ -119,7 +119,8 @@ namespace Tessella
                    const unsigned int degree,
                    const bool         tensor_product);
 
-        /// Throws Error if the shared memory cannot hold the data of a polytope.
+        /// Throws Error if the shared memory cannot hold the data of a
+        /// polytope.
         explicit PointProduct(const PointProductData &data);
         ~PointProduct();
 

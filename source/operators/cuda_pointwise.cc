@@ -185,8 +185,7 @@ namespace Tessella
           const PolynomialSpaceType type =
             context.spaces[f]->polynomial_space();
           G.total_degree[f] = type == PolynomialSpaceType::total_degree;
-          G.exponents[f].assign(
-            packed_exponents(dim, G.max_degree[f], type));
+          G.exponents[f].assign(packed_exponents(dim, G.max_degree[f], type));
           G.degree[f].assign(dofs.degree);
           G.n_basis[f].assign(dofs.n_basis);
           G.dof_offset[f].assign(dofs.dof_offset);

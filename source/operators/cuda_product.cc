@@ -86,21 +86,23 @@ namespace Tessella
       // degree.
       template <int dim>
       void
-      set_groups(const PolytopicMesh<dim>  &mesh,
-                 const PolynomialSpaceType  space,
-                 Device::PointProductData  &data)
+      set_groups(const PolytopicMesh<dim> &mesh,
+                 const PolynomialSpaceType space,
+                 Device::PointProductData &data)
       {
         std::vector<Device::PointGroup> groups(Legendre::max_degree + 1);
         for (const bool at_ghosts : {false, true})
           for (unsigned int k = 0; k < data.n_owned; ++k)
             {
-              const unsigned int p     = data.degree[k];
-              unsigned int       group = space != PolynomialSpaceType::prismatic &&
-                                     Device::PointProduct::has_kernel(
-                                       dim, p, data.tensor_product) ?
-                                           p :
-                                           0;
-              bool               has_ghosts = false;
+              const unsigned int p = data.degree[k];
+              unsigned int       group =
+                space != PolynomialSpaceType::prismatic &&
+                    Device::PointProduct::has_kernel(dim,
+                                                     p,
+                                                     data.tensor_product)
+                        ? p
+                        : 0;
+              bool has_ghosts = false;
               for (unsigned int e = mesh.polytope_interface_offset[k];
                    e < mesh.polytope_interface_offset[k + 1];
                    ++e)
@@ -136,25 +138,22 @@ namespace Tessella
         const PolytopicDoFs      &dofs = problem.dofs;
         FormTables<dim>           tables;
         tables.reinit(problem, sigma);
-        PointwiseTables<dim>     points(mesh,
-                                        dofs,
-                                        problem.rules,
-                                        problem.kernels);
+        PointwiseTables<dim> points(mesh, dofs, problem.rules, problem.kernels);
         Device::PointProductData data;
         data.dim            = dim;
         data.n_owned        = mesh.n_owned_polytopes();
         data.tensor_product = space == PolynomialSpaceType::tensor_product;
         set_terms(tables, data.terms);
-        data.degree               = dofs.degree;
-        data.n_basis              = dofs.n_basis;
-        data.dof_offset           = dofs.dof_offset;
-        data.frames               = polytope_frames(mesh);
-        data.shift                = mesh.shift;
-        const unsigned int degree = data.degree.empty() ?
-                                      0 :
-                                      *std::max_element(data.degree.begin(),
-                                                        data.degree.end());
-        data.exponents            = packed_exponents(dim, degree, space);
+        data.degree     = dofs.degree;
+        data.n_basis    = dofs.n_basis;
+        data.dof_offset = dofs.dof_offset;
+        data.frames     = polytope_frames(mesh);
+        data.shift      = mesh.shift;
+        const unsigned int degree =
+          data.degree.empty()
+            ? 0
+            : *std::max_element(data.degree.begin(), data.degree.end());
+        data.exponents = packed_exponents(dim, degree, space);
         for (unsigned int k = 0; k <= data.n_owned; ++k)
           data.volume_begin.push_back(
             points.subcell_point[mesh.subcell_offset[k]]);
@@ -184,15 +183,16 @@ namespace Tessella
           {
             const double n = data.n_basis[k];
             if (!data.volume_records.empty())
-              result += 8. * n * (data.volume_begin[k + 1] - data.volume_begin[k]);
+              result +=
+                8. * n * (data.volume_begin[k + 1] - data.volume_begin[k]);
             for (std::uint64_t j = data.side_begin[k];
                  j < data.side_begin[k + 1];)
               {
                 const Device::PointFacet &facet =
                   data.facets[data.facet_of_point[j]];
-                const double other = facet.neighbor == invalid_index ?
-                                       0. :
-                                       data.n_basis[facet.neighbor];
+                const double other = facet.neighbor == invalid_index
+                                       ? 0.
+                                       : data.n_basis[facet.neighbor];
                 result += (8. * n + 4. * other) * facet.n_points;
                 j += facet.n_points;
               }
@@ -223,9 +223,9 @@ namespace Tessella
                            src,
                            ghosts,
                            transpose,
-                           rows == Rows::all      ? DeviceRows::all :
-                           rows == Rows::interior ? DeviceRows::interior :
-                                                    DeviceRows::boundary);
+                           rows == Rows::all        ? DeviceRows::all
+                           : rows == Rows::interior ? DeviceRows::interior
+                                                    : DeviceRows::boundary);
           });
         }
 
@@ -284,9 +284,11 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                             \
-  template std::unique_ptr<ProductKernel> make_cuda_product<dim>(    \
-    const HostProblem<dim> &, const std::vector<double> &, PolynomialSpaceType)
+#define INSTANTIATE(dim)                                          \
+  template std::unique_ptr<ProductKernel> make_cuda_product<dim>( \
+    const HostProblem<dim> &,                                     \
+    const std::vector<double> &,                                  \
+    PolynomialSpaceType)
 
     INSTANTIATE(2);
     INSTANTIATE(3);

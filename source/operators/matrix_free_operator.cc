@@ -46,7 +46,8 @@ namespace Tessella
 
     // A kernel for affine simplices on a device, or null.
     std::unique_ptr<internal::ProductKernel>
-    make_simplex_kernel(const Form<dim> &form, const std::vector<double> &sigma);
+    make_simplex_kernel(const Form<dim>           &form,
+                        const std::vector<double> &sigma);
 
     void
     make_diagonal(const internal::HostProblem<dim> &problem,
@@ -59,8 +60,8 @@ namespace Tessella
     {
       using Rows = internal::ProductKernel::Rows;
       const internal::ProductKernel *const used =
-        transpose && transposed_kernel != nullptr ? transposed_kernel.get() :
-                                                    kernel.get();
+        transpose && transposed_kernel != nullptr ? transposed_kernel.get()
+                                                  : kernel.get();
       const auto compute = [&](const double *ghosts, const Rows rows) {
         if (used != nullptr)
           used->vmult(dst, src, ghosts, transpose, rows);
@@ -141,9 +142,8 @@ namespace Tessella
       {
         (void)form;
         structure.on_all_processes([&]() {
-          kernel = std::make_unique<internal::HostProduct<dim>>(problem,
-                                                                sigma,
-                                                                space);
+          kernel =
+            std::make_unique<internal::HostProduct<dim>>(problem, sigma, space);
         });
       }
   }

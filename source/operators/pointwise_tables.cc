@@ -73,33 +73,27 @@ namespace Tessella
                                       const HostRules<dim>            &rules,
                                       const HostKernels::Kernels<dim> &kernels)
     {
-      for_polytopes(mesh.n_owned_polytopes(),
-                    [&](const unsigned int first, const unsigned int last) {
-                      VolumePointBuffer<dim> buffer(buffer_capacity(rules));
-                      for (unsigned int k = first; k < last; ++k)
-                        {
-                          unsigned int subcell = mesh.subcell_offset[k],
-                                       point   = 0;
-                          double *to           = volume_points.data() +
-                                       (dim + 1) * subcell_point[subcell];
-                          while (subcell < mesh.subcell_offset[k + 1])
-                            {
-                              buffer.fill(mesh,
-                                          dofs,
-                                          rules,
-                                          kernels,
-                                          k,
-                                          subcell,
-                                          point);
-                              for (unsigned int q = 0; q < buffer.n_points; ++q)
-                                {
-                                  for (unsigned int d = 0; d < dim; ++d)
-                                    *to++ = buffer.x[d][q];
-                                  *to++ = buffer.w[q];
-                                }
-                            }
-                        }
-                    });
+      for_polytopes(
+        mesh.n_owned_polytopes(),
+        [&](const unsigned int first, const unsigned int last) {
+          VolumePointBuffer<dim> buffer(buffer_capacity(rules));
+          for (unsigned int k = first; k < last; ++k)
+            {
+              unsigned int subcell = mesh.subcell_offset[k], point = 0;
+              double      *to =
+                volume_points.data() + (dim + 1) * subcell_point[subcell];
+              while (subcell < mesh.subcell_offset[k + 1])
+                {
+                  buffer.fill(mesh, dofs, rules, kernels, k, subcell, point);
+                  for (unsigned int q = 0; q < buffer.n_points; ++q)
+                    {
+                      for (unsigned int d = 0; d < dim; ++d)
+                        *to++ = buffer.x[d][q];
+                      *to++ = buffer.w[q];
+                    }
+                }
+            }
+        });
     }
 
 
@@ -111,42 +105,42 @@ namespace Tessella
                                      const HostRules<dim>            &rules,
                                      const HostKernels::Kernels<dim> &kernels)
     {
-      for_polytopes(
-        mesh.n_interfaces(),
-        [&](const unsigned int first, const unsigned int last) {
-          FacetPointBuffer<dim> buffer(mesh,
-                                       dofs,
-                                       rules,
-                                       kernels);
-          for (unsigned int i = first; i < last; ++i)
-            for (unsigned int f = mesh.facet_offset[i];
-                 f < mesh.facet_offset[i + 1];
-                 ++f)
-              {
-                const unsigned int degree = Device::interface_degree(mesh, dofs, i);
-                double *to = facet_points.data() + (dim + 1) * facet_point[f];
-                double *normal =
-                  normals.data() + std::size_t(dim) * facet_normal[f];
-                unsigned int point    = 0;
-                bool         finished = false, is_first = true;
-                while (!finished)
-                  {
-                    buffer.clear();
-                    buffer.open_segment(2 * i, 0);
-                    finished = buffer.append(f, 2 * i, degree, 0., point);
-                    for (unsigned int q = 0; q < buffer.n_points; ++q)
-                      {
-                        for (unsigned int d = 0; d < dim; ++d)
-                          *to++ = buffer.x[d][q];
-                        *to++ = buffer.w[q];
-                        if (is_first || varies(f))
-                          for (unsigned int d = 0; d < dim; ++d)
-                            *normal++ = buffer.normal[d][q];
-                        is_first = false;
-                      }
-                  }
-              }
-        });
+      for_polytopes(mesh.n_interfaces(),
+                    [&](const unsigned int first, const unsigned int last) {
+                      FacetPointBuffer<dim> buffer(mesh, dofs, rules, kernels);
+                      for (unsigned int i = first; i < last; ++i)
+                        for (unsigned int f = mesh.facet_offset[i];
+                             f < mesh.facet_offset[i + 1];
+                             ++f)
+                          {
+                            const unsigned int degree =
+                              Device::interface_degree(mesh, dofs, i);
+                            double *to =
+                              facet_points.data() + (dim + 1) * facet_point[f];
+                            double *normal = normals.data() +
+                                             std::size_t(dim) * facet_normal[f];
+                            unsigned int point    = 0;
+                            bool         finished = false, is_first = true;
+                            while (!finished)
+                              {
+                                buffer.clear();
+                                buffer.open_segment(2 * i, 0);
+                                finished =
+                                  buffer.append(f, 2 * i, degree, 0., point);
+                                for (unsigned int q = 0; q < buffer.n_points;
+                                     ++q)
+                                  {
+                                    for (unsigned int d = 0; d < dim; ++d)
+                                      *to++ = buffer.x[d][q];
+                                    *to++ = buffer.w[q];
+                                    if (is_first || varies(f))
+                                      for (unsigned int d = 0; d < dim; ++d)
+                                        *normal++ = buffer.normal[d][q];
+                                    is_first = false;
+                                  }
+                              }
+                          }
+                    });
     }
 
 
@@ -195,7 +189,7 @@ namespace Tessella
                      const unsigned int        degree,
                      const PolynomialSpaceType space)
     {
-      const unsigned int n = Legendre::n_functions(dim, degree, space);
+      const unsigned int         n = Legendre::n_functions(dim, degree, space);
       std::vector<unsigned char> exponents(dim * n);
       Legendre::exponents(dim, degree, space, exponents.data());
       std::vector<unsigned int> result(n, 0);
@@ -240,11 +234,10 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                         \
-  template struct PointwiseTables<dim>;                          \
-  template std::vector<double> polytope_frames(                  \
-    const PolytopicMesh<dim> &);                                 \
-  template std::vector<Device::PointwiseFacet> pointwise_facets( \
+#define INSTANTIATE(dim)                                                    \
+  template struct PointwiseTables<dim>;                                     \
+  template std::vector<double> polytope_frames(const PolytopicMesh<dim> &); \
+  template std::vector<Device::PointwiseFacet> pointwise_facets(            \
     const PointwiseContext<dim> &context, const PointwiseTables<dim> &tables)
 
     INSTANTIATE(2);
