@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Benchmark of products with a matrix that stays on a CUDA device. Assembles
-// one problem for a list of degrees, in double and single precision, and
-// compares the times of vmult() and Tvmult() with the bandwidth of the device
-// memory.
+// Benchmark of products with a matrix that stays on a CUDA device, and of those
+// without a matrix. Assembles one problem for a list of degrees, in double and
+// single precision, and compares the times of vmult() and Tvmult() with the
+// bandwidth of the device memory.
 
 #include <deal.II/base/timer.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/information.h>
 #include <tessella/lac/device_block_matrix.h>
+#include <tessella/operators/matrix_free_operator.h>
 
 #include <algorithm>
 #include <iomanip>
@@ -46,6 +47,9 @@ namespace Tessella
       "              memory (bytes read and written), measured in the same run\n"
       "  Tvmult      the same for y = A^T x, with the same bytes\n"
       "  dot ms      product of two vectors, its result on the host\n"
+      "  without ms  time of y = A x without a matrix (double precision only),\n"
+      "              the same in GFLOP/s, how many times faster it is than vmult,\n"
+      "              its memory, and the relative difference of both results\n"
       "and writes the same as NAME.txt and NAME.csv to Output/Directory.\n"};
 
     struct Parameters : StudyParameters<>
@@ -213,6 +217,38 @@ namespace Tessella
         table.add("Tvmult GB/s", bytes / Tvmult * 1e-9, 4);
         table.add("Tvmult x copy", bytes / Tvmult / copy_rate);
         table.add("dot ms", dot * 1e3);
+        if constexpr (std::is_same<Number, double>::value)
+          add_matrix_free(handler, matrix, x, y, vmult);
+      }
+
+      // Adds columns for products without a matrix; @p seconds are those of the
+      // product with @p matrix.
+      void
+      add_matrix_free(const AgglomerationHandler<dim> &handler,
+                      const DeviceBlockMatrix<double> &matrix,
+                      const DeviceVector<double>      &x,
+                      DeviceVector<double>            &y,
+                      const double                     seconds)
+      {
+        MatrixFreeOperator<dim, DeviceBlockMatrix<double>> op;
+        AssemblyParameters                                 data;
+        data.penalty = parameters.discretisation.penalty;
+        op.initialize(handler, problem.form, data);
+        const double vmult =
+          measure([&] { op.vmult(y, x); }, [&] { y.linfty_norm(); });
+        DeviceVector<double> difference(x);
+        matrix.vmult(difference, x);
+        difference.add(-1., y);
+        table.add("without ms", vmult * 1e3);
+        table.add("times faster", seconds / vmult);
+        table.add("without GFLOP/s",
+                  op.report().n_operations / vmult * 1e-9,
+                  4);
+        table.add("memory / matrix",
+                  double(op.report().table_memory) /
+                    matrix.memory_consumption());
+        table.add_scientific("difference",
+                             difference.linfty_norm() / y.linfty_norm());
       }
 
       void

@@ -46,31 +46,6 @@ namespace Tessella
                a.facet_input == b.facet_input &&
                a.facet_output == b.facet_output;
       }
-
-      // See Device::PointwiseMesh::frames.
-      template <int dim>
-      std::vector<double>
-      frames(const PolytopicMesh<dim> &mesh)
-      {
-        const unsigned int  n = mesh.n_polytopes();
-        std::vector<double> result;
-        result.reserve((2 * dim + 1) * std::size_t(n));
-        for (unsigned int k = 0; k < n; ++k)
-          {
-            const double *const box =
-              mesh.box.data() + 2 * dim * std::size_t(k);
-            double size = 1.;
-            for (unsigned int d = 0; d < dim; ++d)
-              result.push_back(.5 * (box[d] + box[dim + d]));
-            for (unsigned int d = 0; d < dim; ++d)
-              {
-                result.push_back(2. / (box[dim + d] - box[d]));
-                size *= box[dim + d] - box[d];
-              }
-            result.push_back(1. / std::sqrt(size));
-          }
-        return result;
-      }
     } // namespace
 
 
@@ -157,10 +132,11 @@ namespace Tessella
                                      context.quadrature,
                                      context.coefficient_order);
           G.tables = std::make_unique<PointwiseTables<dim>>(
-            context,
+            mesh,
+            context.quadrature,
             rules,
             select_kernels<dim>(context.parameters.instruction_set));
-          G.frames.assign(frames(mesh));
+          G.frames.assign(polytope_frames(mesh));
           G.shift.assign(mesh.shift);
           G.subcell_material.assign(mesh.subcell_material);
           G.lengths.assign(G.tables->lengths);
@@ -209,16 +185,7 @@ namespace Tessella
           const PolynomialSpaceType type =
             context.spaces[f]->polynomial_space();
           G.total_degree[f] = type == PolynomialSpaceType::total_degree;
-          const unsigned int n_functions =
-            Legendre::n_functions(dim, G.max_degree[f], type);
-          std::vector<unsigned char> exponents(dim * n_functions);
-          Legendre::exponents(dim, G.max_degree[f], type, exponents.data());
-          std::vector<unsigned int> packed(n_functions, 0);
-          for (unsigned int i = 0; i < n_functions; ++i)
-            for (unsigned int d = 0; d < dim; ++d)
-              packed[i] |= static_cast<unsigned int>(exponents[dim * i + d])
-                           << (8 * d);
-          G.exponents[f].assign(packed);
+          G.exponents[f].assign(packed_exponents(dim, G.max_degree[f], type));
           G.degree[f].assign(dofs.degree);
           G.n_basis[f].assign(dofs.n_basis);
           G.dof_offset[f].assign(dofs.dof_offset);

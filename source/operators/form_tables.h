@@ -61,6 +61,26 @@ namespace Tessella
         return record(facet_places[2 * std::size_t(facet) + side]);
       }
 
+      // ---- for copies of all records: their values, and the places of records
+      // in them, with constant_bit if there is one value for each array.
+      static constexpr std::uint64_t constant_bit = std::uint64_t(1) << 63;
+
+      const std::vector<double> &
+      all_values() const
+      {
+        return values;
+      }
+      std::uint64_t
+      volume_place(const unsigned int polytope) const
+      {
+        return volume_places[polytope];
+      }
+      std::uint64_t
+      facet_place(const unsigned int facet, const unsigned int side) const
+      {
+        return facet_places[2 * std::size_t(facet) + side];
+      }
+
       std::size_t
       memory_consumption() const;
 
@@ -79,8 +99,6 @@ namespace Tessella
         unsigned int        n_arrays, n_points;
         std::vector<double> values;
       };
-
-      static constexpr std::uint64_t constant_bit = std::uint64_t(1) << 63;
 
       Record
       record(const std::uint64_t place) const

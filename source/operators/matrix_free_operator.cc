@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/multithread_info.h>
 #include <deal.II/base/timer.h>
 
@@ -14,6 +15,7 @@
 #include "../backends/form_preparation.h"
 #include "../backends/host_assembly.h"
 #include "../lac/halo_exchange.h"
+#include "cuda_product.h"
 #include "host_product.h"
 #include "simplex_kernel.h"
 
@@ -35,12 +37,17 @@ namespace Tessella
       , preparation(context)
     {}
 
-    // Makes the kernel of the products; a process without polytopes has none on
-    // a device.
+    // Makes the kernels of the products. Collective, since all processes use
+    // the same ones; a process without polytopes has none on a device.
     void
-    make_kernel(const Form<dim>                  &form,
-                const internal::HostProblem<dim> &problem,
-                const std::vector<double>        &sigma);
+    make_kernels(const Form<dim>                  &form,
+                 const internal::HostProblem<dim> &problem,
+                 const std::vector<double>        &sigma);
+
+    // A kernel for affine simplices on a device, or null.
+    std::unique_ptr<internal::ProductKernel>
+    make_simplex_kernel(const Form<dim>           &form,
+                        const std::vector<double> &sigma);
 
     void
     make_diagonal(const internal::HostProblem<dim> &problem,
@@ -52,14 +59,12 @@ namespace Tessella
              const bool                                   transpose)
     {
       using Rows = internal::ProductKernel::Rows;
-      AssertThrow(!transpose || has_transpose,
-                  ExcMessage("MatrixFreeOperator has no products with the "
-                             "transposed operator of a form with advection on "
-                             "a CUDA device: take MatrixFreeOperator<dim> on "
-                             "the host, or assemble a DeviceBlockMatrix."));
+      const internal::ProductKernel *const used =
+        transpose && transposed_kernel != nullptr ? transposed_kernel.get()
+                                                  : kernel.get();
       const auto compute = [&](const double *ghosts, const Rows rows) {
-        if (kernel != nullptr)
-          kernel->vmult(dst, src, ghosts, transpose, rows);
+        if (used != nullptr)
+          used->vmult(dst, src, ghosts, transpose, rows);
       };
       if (halo == nullptr)
         {
@@ -72,11 +77,11 @@ namespace Tessella
       compute(ghosts, Rows::boundary);
     }
 
-    internal::AssemblyContext<dim>           context;
-    internal::FormPreparation<dim>           preparation;
-    SpaceRevision                            revision;
-    std::unique_ptr<internal::ProductKernel> kernel;
-    bool                                     has_transpose = true;
+    internal::AssemblyContext<dim> context;
+    internal::FormPreparation<dim> preparation;
+    SpaceRevision                  revision;
+    // The second one computes products with A^T if the first one has none.
+    std::unique_ptr<internal::ProductKernel> kernel, transposed_kernel;
     std::unique_ptr<Halo>                    halo;
     MatrixType                               diagonal;
     MatrixFreeReport                         report;
@@ -85,40 +90,61 @@ namespace Tessella
 
 
   template <int dim, typename MatrixType>
+  std::unique_ptr<internal::ProductKernel>
+  MatrixFreeOperator<dim, MatrixType>::Implementation::make_simplex_kernel(
+    const Form<dim> &form, const std::vector<double> &sigma)
+  {
+    std::string why_not;
+    if constexpr (on_device && dim < 4)
+      return internal::make_simplex_kernel(context.mesh(),
+                                           context.dofs(),
+                                           form,
+                                           sigma,
+                                           Backend::cuda,
+                                           false,
+                                           why_not);
+    (void)form;
+    (void)sigma;
+    return nullptr;
+  }
+
+
+
+  template <int dim, typename MatrixType>
   void
-  MatrixFreeOperator<dim, MatrixType>::Implementation::make_kernel(
+  MatrixFreeOperator<dim, MatrixType>::Implementation::make_kernels(
     const Form<dim>                  &form,
     const internal::HostProblem<dim> &problem,
     const std::vector<double>        &sigma)
   {
+    const auto &structure = context.structure;
+    const auto  space     = context.space->polynomial_space();
     if constexpr (on_device)
       {
-        has_transpose = !form.volume_structure().b;
-        if (context.structure.n_owned_polytopes == 0)
-          return;
-        std::string why_not;
-        if constexpr (dim < 4)
-          kernel = internal::make_simplex_kernel(context.mesh(),
-                                                 context.dofs(),
-                                                 form,
-                                                 sigma,
-                                                 Backend::cuda,
-                                                 false,
-                                                 why_not);
-        else
-          why_not = "not every polytope is one affine simplex";
-        AssertThrow(kernel != nullptr,
-                    ExcMessage("MatrixFreeOperator has no products on a CUDA "
-                               "device for this problem, since " +
-                               why_not +
-                               ": take MatrixFreeOperator<dim> on the host, or "
-                               "assemble a DeviceBlockMatrix."));
+        const bool has_polytopes = structure.n_owned_polytopes > 0;
+        structure.on_all_processes([&]() {
+          if (has_polytopes)
+            kernel = make_simplex_kernel(form, sigma);
+        });
+        const bool simplices =
+          Utilities::MPI::min(has_polytopes && kernel == nullptr ? 0u : 1u,
+                              structure.communicator) == 1;
+        structure.on_all_processes([&]() {
+          if (!simplices)
+            kernel.reset();
+          if (!has_polytopes || (simplices && !form.volume_structure().b))
+            return;
+          (simplices ? transposed_kernel : kernel) =
+            internal::make_cuda_product(problem, sigma, space);
+        });
       }
     else
       {
         (void)form;
-        kernel = std::make_unique<internal::HostProduct<dim>>(
-          problem, sigma, context.space->polynomial_space());
+        structure.on_all_processes([&]() {
+          kernel =
+            std::make_unique<internal::HostProduct<dim>>(problem, sigma, space);
+        });
       }
   }
 
@@ -223,8 +249,8 @@ namespace Tessella
     made->revision       = context.revision();
     const auto problem   = made->preparation.problem(form);
     const auto partition = context.structure.partition();
+    made->make_kernels(form, problem, *sigma.values);
     context.structure.on_all_processes([&]() {
-      made->make_kernel(form, problem, *sigma.values);
       const Timer diagonal_timer;
       made->make_diagonal(problem, *sigma.values);
       made->report.diagonal_time = diagonal_timer.wall_time();
@@ -251,6 +277,8 @@ namespace Tessella
         report.n_operations = made->kernel->n_operations();
         report.table_memory = made->kernel->memory_consumption();
       }
+    if (made->transposed_kernel != nullptr)
+      report.table_memory += made->transposed_kernel->memory_consumption();
     report.diagonal_memory = made->diagonal.memory_consumption();
     report.setup_time      = timer.wall_time();
     implementation         = std::move(made);

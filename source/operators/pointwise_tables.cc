@@ -12,32 +12,13 @@ namespace Tessella
 {
   namespace internal
   {
-    namespace
-    {
-      // Larger degree of both sides of an interface.
-      template <int dim>
-      unsigned int
-      interface_degree(const PointwiseContext<dim> &context,
-                       const unsigned int           interface)
-      {
-        const unsigned int *polytope =
-          &context.mesh().interface_polytope[2 * interface];
-        const std::vector<unsigned int> &degree = context.quadrature.degree;
-        return polytope[1] == invalid_index
-                 ? degree[polytope[0]]
-                 : std::max(degree[polytope[0]], degree[polytope[1]]);
-      }
-    } // namespace
-
-
-
     template <int dim>
     PointwiseTables<dim>::PointwiseTables(
-      const PointwiseContext<dim>     &context,
+      const PolytopicMesh<dim>        &mesh,
+      const PolytopicDoFs             &dofs,
       const HostRules<dim>            &rules,
       const HostKernels::Kernels<dim> &kernels)
     {
-      const PolytopicMesh<dim> &mesh = context.mesh();
       lengths.resize(mesh.n_polytopes());
       for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
         lengths[k] = std::pow(mesh.measure[k], 1. / dim);
@@ -50,12 +31,12 @@ namespace Tessella
              s < mesh.subcell_offset[k + 1];
              ++s)
           subcell_point[s + 1] =
-            rules.n_subcell_points(mesh, s, context.quadrature.degree[k]);
+            rules.n_subcell_points(mesh, s, dofs.degree[k]);
       facet_point.assign(mesh.n_facets() + 1, 0);
       facet_normal.assign(mesh.n_facets() + 1, 0);
       for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
         {
-          const unsigned int degree = interface_degree(context, i);
+          const unsigned int degree = Device::interface_degree(mesh, dofs, i);
           for (unsigned int f = mesh.facet_offset[i];
                f < mesh.facet_offset[i + 1];
                ++f)
@@ -79,93 +60,87 @@ namespace Tessella
       volume_points.resize((dim + 1) * subcell_point.back());
       facet_points.resize((dim + 1) * facet_point.back());
       normals.resize(std::size_t(dim) * facet_normal.back());
-      add_volumes(context, rules, kernels);
-      add_facets(context, rules, kernels);
+      add_volumes(mesh, dofs, rules, kernels);
+      add_facets(mesh, dofs, rules, kernels);
     }
 
 
 
     template <int dim>
     void
-    PointwiseTables<dim>::add_volumes(const PointwiseContext<dim>     &context,
+    PointwiseTables<dim>::add_volumes(const PolytopicMesh<dim>        &mesh,
+                                      const PolytopicDoFs             &dofs,
                                       const HostRules<dim>            &rules,
                                       const HostKernels::Kernels<dim> &kernels)
     {
-      const PolytopicMesh<dim> &mesh = context.mesh();
-      for_polytopes(mesh.n_owned_polytopes(),
-                    [&](const unsigned int first, const unsigned int last) {
-                      VolumePointBuffer<dim> buffer(buffer_capacity(rules));
-                      for (unsigned int k = first; k < last; ++k)
-                        {
-                          unsigned int subcell = mesh.subcell_offset[k],
-                                       point   = 0;
-                          double *to           = volume_points.data() +
-                                       (dim + 1) * subcell_point[subcell];
-                          while (subcell < mesh.subcell_offset[k + 1])
-                            {
-                              buffer.fill(mesh,
-                                          context.quadrature,
-                                          rules,
-                                          kernels,
-                                          k,
-                                          subcell,
-                                          point);
-                              for (unsigned int q = 0; q < buffer.n_points; ++q)
-                                {
-                                  for (unsigned int d = 0; d < dim; ++d)
-                                    *to++ = buffer.x[d][q];
-                                  *to++ = buffer.w[q];
-                                }
-                            }
-                        }
-                    });
+      for_polytopes(
+        mesh.n_owned_polytopes(),
+        [&](const unsigned int first, const unsigned int last) {
+          VolumePointBuffer<dim> buffer(buffer_capacity(rules));
+          for (unsigned int k = first; k < last; ++k)
+            {
+              unsigned int subcell = mesh.subcell_offset[k], point = 0;
+              double      *to =
+                volume_points.data() + (dim + 1) * subcell_point[subcell];
+              while (subcell < mesh.subcell_offset[k + 1])
+                {
+                  buffer.fill(mesh, dofs, rules, kernels, k, subcell, point);
+                  for (unsigned int q = 0; q < buffer.n_points; ++q)
+                    {
+                      for (unsigned int d = 0; d < dim; ++d)
+                        *to++ = buffer.x[d][q];
+                      *to++ = buffer.w[q];
+                    }
+                }
+            }
+        });
     }
 
 
 
     template <int dim>
     void
-    PointwiseTables<dim>::add_facets(const PointwiseContext<dim>     &context,
+    PointwiseTables<dim>::add_facets(const PolytopicMesh<dim>        &mesh,
+                                     const PolytopicDoFs             &dofs,
                                      const HostRules<dim>            &rules,
                                      const HostKernels::Kernels<dim> &kernels)
     {
-      const PolytopicMesh<dim> &mesh = context.mesh();
-      for_polytopes(
-        mesh.n_interfaces(),
-        [&](const unsigned int first, const unsigned int last) {
-          FacetPointBuffer<dim> buffer(mesh,
-                                       context.quadrature,
-                                       rules,
-                                       kernels);
-          for (unsigned int i = first; i < last; ++i)
-            for (unsigned int f = mesh.facet_offset[i];
-                 f < mesh.facet_offset[i + 1];
-                 ++f)
-              {
-                const unsigned int degree = interface_degree(context, i);
-                double *to = facet_points.data() + (dim + 1) * facet_point[f];
-                double *normal =
-                  normals.data() + std::size_t(dim) * facet_normal[f];
-                unsigned int point    = 0;
-                bool         finished = false, is_first = true;
-                while (!finished)
-                  {
-                    buffer.clear();
-                    buffer.open_segment(2 * i, 0);
-                    finished = buffer.append(f, 2 * i, degree, 0., point);
-                    for (unsigned int q = 0; q < buffer.n_points; ++q)
-                      {
-                        for (unsigned int d = 0; d < dim; ++d)
-                          *to++ = buffer.x[d][q];
-                        *to++ = buffer.w[q];
-                        if (is_first || varies(f))
-                          for (unsigned int d = 0; d < dim; ++d)
-                            *normal++ = buffer.normal[d][q];
-                        is_first = false;
-                      }
-                  }
-              }
-        });
+      for_polytopes(mesh.n_interfaces(),
+                    [&](const unsigned int first, const unsigned int last) {
+                      FacetPointBuffer<dim> buffer(mesh, dofs, rules, kernels);
+                      for (unsigned int i = first; i < last; ++i)
+                        for (unsigned int f = mesh.facet_offset[i];
+                             f < mesh.facet_offset[i + 1];
+                             ++f)
+                          {
+                            const unsigned int degree =
+                              Device::interface_degree(mesh, dofs, i);
+                            double *to =
+                              facet_points.data() + (dim + 1) * facet_point[f];
+                            double *normal = normals.data() +
+                                             std::size_t(dim) * facet_normal[f];
+                            unsigned int point    = 0;
+                            bool         finished = false, is_first = true;
+                            while (!finished)
+                              {
+                                buffer.clear();
+                                buffer.open_segment(2 * i, 0);
+                                finished =
+                                  buffer.append(f, 2 * i, degree, 0., point);
+                                for (unsigned int q = 0; q < buffer.n_points;
+                                     ++q)
+                                  {
+                                    for (unsigned int d = 0; d < dim; ++d)
+                                      *to++ = buffer.x[d][q];
+                                    *to++ = buffer.w[q];
+                                    if (is_first || varies(f))
+                                      for (unsigned int d = 0; d < dim; ++d)
+                                        *normal++ = buffer.normal[d][q];
+                                    is_first = false;
+                                  }
+                              }
+                          }
+                    });
     }
 
 
@@ -179,6 +154,49 @@ namespace Tessella
         std::fill(result.begin() + facet_point[f],
                   result.begin() + facet_point[f + 1],
                   f);
+      return result;
+    }
+
+
+
+    template <int dim>
+    std::vector<double>
+    polytope_frames(const PolytopicMesh<dim> &mesh)
+    {
+      const unsigned int  n = mesh.n_polytopes();
+      std::vector<double> result;
+      result.reserve((2 * dim + 1) * std::size_t(n));
+      for (unsigned int k = 0; k < n; ++k)
+        {
+          const double *const box  = mesh.box.data() + 2 * dim * std::size_t(k);
+          double              size = 1.;
+          for (unsigned int d = 0; d < dim; ++d)
+            result.push_back(.5 * (box[d] + box[dim + d]));
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              result.push_back(2. / (box[dim + d] - box[d]));
+              size *= box[dim + d] - box[d];
+            }
+          result.push_back(1. / std::sqrt(size));
+        }
+      return result;
+    }
+
+
+
+    std::vector<unsigned int>
+    packed_exponents(const unsigned int        dim,
+                     const unsigned int        degree,
+                     const PolynomialSpaceType space)
+    {
+      const unsigned int         n = Legendre::n_functions(dim, degree, space);
+      std::vector<unsigned char> exponents(dim * n);
+      Legendre::exponents(dim, degree, space, exponents.data());
+      std::vector<unsigned int> result(n, 0);
+      for (unsigned int i = 0; i < n; ++i)
+        for (unsigned int d = 0; d < dim; ++d)
+          result[i] |= static_cast<unsigned int>(exponents[dim * i + d])
+                       << (8 * d);
       return result;
     }
 
@@ -216,13 +234,17 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                         \
-  template struct PointwiseTables<dim>;                          \
-  template std::vector<Device::PointwiseFacet> pointwise_facets( \
+#define INSTANTIATE(dim)                                                    \
+  template struct PointwiseTables<dim>;                                     \
+  template std::vector<double> polytope_frames(const PolytopicMesh<dim> &); \
+  template std::vector<Device::PointwiseFacet> pointwise_facets(            \
     const PointwiseContext<dim> &context, const PointwiseTables<dim> &tables)
 
     INSTANTIATE(2);
     INSTANTIATE(3);
 #undef INSTANTIATE
+    template struct PointwiseTables<4>;
+    template std::vector<double>
+    polytope_frames(const PolytopicMesh<4> &);
   } // namespace internal
 } // namespace Tessella

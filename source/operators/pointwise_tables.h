@@ -15,12 +15,14 @@ namespace Tessella
 {
   namespace internal
   {
-    /// All quadrature points of a pointwise operator, for device memory.
+    /// All quadrature points of an operator, for device memory.
     /// Points, weights and normals are those of the host engine.
     template <int dim>
     struct PointwiseTables
     {
-      PointwiseTables(const PointwiseContext<dim>     &context,
+      /// @p dofs: degrees by which rules are chosen.
+      PointwiseTables(const PolytopicMesh<dim>        &mesh,
+                      const PolytopicDoFs             &dofs,
                       const HostRules<dim>            &rules,
                       const HostKernels::Kernels<dim> &kernels);
 
@@ -47,14 +49,33 @@ namespace Tessella
 
     private:
       void
-      add_volumes(const PointwiseContext<dim>     &context,
+      add_volumes(const PolytopicMesh<dim>        &mesh,
+                  const PolytopicDoFs             &dofs,
                   const HostRules<dim>            &rules,
                   const HostKernels::Kernels<dim> &kernels);
       void
-      add_facets(const PointwiseContext<dim>     &context,
+      add_facets(const PolytopicMesh<dim>        &mesh,
+                 const PolytopicDoFs             &dofs,
                  const HostRules<dim>            &rules,
                  const HostKernels::Kernels<dim> &kernels);
     };
+
+
+
+    /// Centre of the bounding box of each polytope, scales of the map to
+    /// [-1,1]^dim, and the factor of its basis functions.
+    template <int dim>
+    std::vector<double>
+    polytope_frames(const PolytopicMesh<dim> &mesh);
+
+
+
+    /// Exponents of each function of a space in @p dim variables, 8 bits for
+    /// each variable.
+    std::vector<unsigned int>
+    packed_exponents(const unsigned int        dim,
+                     const unsigned int        degree,
+                     const PolynomialSpaceType space);
 
 
 

@@ -62,12 +62,13 @@ namespace Tessella
    *
    * <b>CUDA devices.</b> @p MatrixType says where products are computed and
    * which vectors they take: for DeviceBlockMatrix<double>, vectors of type
-   * DeviceVector<double>. The device has products for meshes whose polytopes
-   * are single affine simplices, all of one degree from 1 to 8 in 2-D and to 6
-   * in 3-D, and for interior penalty forms with upwind advection whose
-   * coefficients are constant on each simplex. With advection there is no
-   * product with the transposed operator. initialize() evaluates the form and
-   * computes the diagonal blocks on the host.
+   * DeviceVector<double>. initialize() evaluates the form and computes the
+   * diagonal blocks on the host. If all polytopes are single affine simplices
+   * of one degree from 1 to 8 in 2-D or to 6 in 3-D, and the form is one of
+   * interior penalty and upwind advection with coefficients that are constant
+   * on each simplex, a kernel without quadrature computes the products;
+   * with advection, those with the transposed operator are computed at
+   * quadrature points as for all other meshes and forms.
    *
    *     MatrixFreeOperator<dim, DeviceBlockMatrix<double>> op;
    *
@@ -104,8 +105,8 @@ namespace Tessella
    *
    * Errors, as exceptions: a space with several components, a space without
    * degrees of freedom, products after the space has changed, a backend that
-   * does not fit @p MatrixType, a mesh or form for which a device has no
-   * products, vectors of other sizes.
+   * does not fit @p MatrixType, a device whose memory does not suffice,
+   * vectors of other sizes.
    */
   template <int dim, typename MatrixType = HostBlockMatrix<double>>
   class MatrixFreeOperator : public Subscriptor
