@@ -102,13 +102,13 @@ namespace Tessella
     };
 
     /**
-     * Sum of any number of values, on the host. value() is the sum of the
+     * Sum of any number of values. value() is the sum of the
      * digits kept, with an error of at most two units in the last place.
      */
     class ReproducibleSum
     {
     public:
-      void
+      TESSELLA_HOST_DEVICE void
       add(const DigitSums &sums)
       {
         // Each digit is split into its own low and high part without a carry to
@@ -125,7 +125,7 @@ namespace Tessella
         add(other);
       }
 
-      void
+      TESSELLA_HOST_DEVICE void
       add(ReproducibleSum other)
       {
         const int highest = level < other.level ? other.level : level;
@@ -139,7 +139,7 @@ namespace Tessella
         special += other.special;
       }
 
-      double
+      TESSELLA_HOST_DEVICE double
       value() const
       {
         if (!(special == 0.))
@@ -149,7 +149,7 @@ namespace Tessella
       }
 
     private:
-      void
+      TESSELLA_HOST_DEVICE void
       raise(const int to)
       {
         for (; level < to; ++level)
@@ -164,7 +164,7 @@ namespace Tessella
       }
 
       // Value of the sum times @p sign; -1 if that is negative.
-      double
+      TESSELLA_HOST_DEVICE double
       magnitude(const int sign) const
       {
         std::int64_t carry  = 0;
@@ -179,8 +179,8 @@ namespace Tessella
           }
         if (carry < 0)
           return -1.;
-        return std::scalbn(result * 0x1p-32 + static_cast<double>(carry),
-                           32 * (level - 32));
+        return scalbn(result * 0x1p-32 + static_cast<double>(carry),
+                      32 * (level - 32));
       }
 
       int    level   = lowest_level;

@@ -451,6 +451,8 @@ namespace Tessella
         /// Number of vectors of one kernel, and of those that a thread block
         /// takes at once.
         constexpr unsigned int max_vectors = 32, n_together = 4;
+        /// Largest number of entries of one start of dots_kernel().
+        constexpr std::size_t max_dots_entries = std::size_t(1) << 30;
 
         template <typename Number>
         struct VectorList
@@ -593,6 +595,57 @@ namespace Tessella
           }
         };
 
+        /// The same with factors of -1 in device memory.
+        template <typename Number>
+        struct SubtractAll
+        {
+          VectorList<Number> list;
+          const double      *factor;
+          Number            *y;
+          __device__ void
+          operator()(const std::size_t i) const
+          {
+            double sum = y[i];
+#pragma unroll 4
+            for (unsigned int m = 0; m < list.n; ++m)
+              sum = fma(-factor[m], double(list.x[m][i]), sum);
+            y[i] = static_cast<Number>(sum);
+          }
+        };
+
+        /// Values of @p n sums, in device memory and in pinned host memory. All
+        /// operations are exact or on integers: values are those of the host.
+        __global__ void
+        value_kernel(const unsigned int n,
+                     const DigitSums   *sums,
+                     double            *values,
+                     double            *on_host)
+        {
+          const unsigned int m = threadIdx.x;
+          if (m >= n)
+            return;
+          ReproducibleSum sum;
+          sum.add(sums[m]);
+          values[m] = on_host[m] = sum.value();
+        }
+
+        /// Intermediate and final results of project_out().
+        struct ProjectionWorkspace
+        {
+          Array<DigitSums>    sums;
+          Array<double>       values;
+          Array<double, true> on_host;
+        };
+
+        ProjectionWorkspace &
+        projection_workspace()
+        {
+          static thread_local std::unique_ptr<ProjectionWorkspace> result;
+          if (result == nullptr)
+            result = std::make_unique<ProjectionWorkspace>();
+          return *result;
+        }
+
         /// Intermediate and final results of dots_kernel().
         struct DotsWorkspace
         {
@@ -615,6 +668,34 @@ namespace Tessella
           if (result == nullptr)
             result = std::make_unique<DotsWorkspace>();
           return *result;
+        }
+
+        /// Starts dots_kernel() for the entries begin..end-1, at most
+        /// max_dots_entries.
+        template <typename Number>
+        void
+        start_dots(const VectorList<Number> &list,
+                   const std::size_t         begin,
+                   const std::size_t         end,
+                   const Number             *y,
+                   DigitSums                *result)
+        {
+          DotsWorkspace     &space    = dots_workspace();
+          const unsigned int n_groups = (list.n + n_together - 1) / n_together;
+          // About as many thread blocks as the device holds at once.
+          const unsigned int n_pieces =
+            std::min<std::size_t>(std::max(1u, max_sum_blocks / n_groups),
+                                  (end - begin + 2 * n_threads - 1) /
+                                    (2 * n_threads));
+          dots_kernel<<<n_groups * n_pieces, n_threads, 0, current_stream()>>>(
+            begin,
+            end,
+            list,
+            y,
+            space.partial.data(),
+            space.tickets.data(),
+            result);
+          check(cudaGetLastError(), "a reduction");
         }
 
         Workspace &
@@ -871,7 +952,6 @@ namespace Tessella
                                      const Number        *y,
                                      ReproducibleSum     *sums)
       {
-        constexpr std::size_t max_n = std::size_t(1) << 30;
         refuse_recording("scalar products");
         DotsWorkspace &space = dots_workspace();
         for (unsigned int first = 0; first < n_vectors; first += max_vectors)
@@ -880,32 +960,70 @@ namespace Tessella
             list.n = std::min(n_vectors - first, max_vectors);
             std::copy_n(x + first, list.n, list.x);
             std::fill_n(sums + first, list.n, ReproducibleSum());
-            const unsigned int n_groups =
-              (list.n + n_together - 1) / n_together;
-            for (std::size_t begin = 0; begin < n; begin += max_n)
+            for (std::size_t begin = 0; begin < n; begin += max_dots_entries)
               {
-                const std::size_t end = std::min(n, begin + max_n);
-                // About as many thread blocks as the device holds at once.
-                const unsigned int n_pieces =
-                  std::min<std::size_t>(std::max(1u, max_sum_blocks / n_groups),
-                                        (end - begin + 2 * n_threads - 1) /
-                                          (2 * n_threads));
-                dots_kernel<<<n_groups * n_pieces,
-                              n_threads,
-                              0,
-                              current_stream()>>>(begin,
-                                                  end,
-                                                  list,
-                                                  y,
-                                                  space.partial.data(),
-                                                  space.tickets.data(),
-                                                  space.result.data());
-                check(cudaGetLastError(), "a reduction");
+                start_dots(list,
+                           begin,
+                           std::min(n, begin + max_dots_entries),
+                           y,
+                           space.result.data());
                 check(cudaStreamSynchronize(nullptr), "a reduction");
                 for (unsigned int m = 0; m < list.n; ++m)
                   sums[first + m].add(space.result.data()[m]);
               }
           }
+      }
+
+
+
+      template <typename Number>
+      void
+      VectorOperations<Number>::project_out(const unsigned int   n_vectors,
+                                            const std::size_t    n,
+                                            const Number *const *x,
+                                            Number              *y,
+                                            double              *products)
+      {
+        refuse_recording("scalar products");
+        if (n > max_dots_entries)
+          throw Error("A vector has too many entries for its projection.");
+        ProjectionWorkspace &space = projection_workspace();
+        const unsigned int   n_all = n_vectors + 1;
+        space.sums.resize(n_all);
+        space.values.resize(n_all);
+        space.on_host.resize(2 * n_all);
+        for (unsigned int pass = 0; pass < 2 && n > 0; ++pass)
+          {
+            for (unsigned int first = 0; first < n_all; first += max_vectors)
+              {
+                VectorList<Number> list;
+                list.n = std::min(n_all - first, max_vectors);
+                for (unsigned int m = 0; m < list.n; ++m)
+                  list.x[m] = first + m < n_vectors ? x[first + m] : y;
+                start_dots<Number>(list, 0, n, y, space.sums.data() + first);
+                value_kernel<<<1, max_vectors, 0, current_stream()>>>(
+                  list.n,
+                  space.sums.data() + first,
+                  space.values.data() + first,
+                  space.on_host.data() + pass * n_all + first);
+                check(cudaGetLastError(), "a reduction");
+              }
+            for (unsigned int first = 0; first < n_vectors;
+                 first += max_vectors)
+              {
+                SubtractAll<Number> subtract;
+                subtract.list.n = std::min(n_vectors - first, max_vectors);
+                std::copy_n(x + first, subtract.list.n, subtract.list.x);
+                subtract.factor = space.values.data() + first;
+                subtract.y      = y;
+                for_each(n, subtract);
+              }
+          }
+        check(cudaStreamSynchronize(nullptr), "a reduction");
+        if (n > 0)
+          std::copy_n(space.on_host.data(), 2 * n_all, products);
+        else
+          std::fill_n(products, 2 * n_all, 0.);
       }
 
 

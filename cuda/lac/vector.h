@@ -143,6 +143,20 @@ namespace Tessella
                 const Number *const *x,
                 Number              *y);
 
+        /**
+         * Subtracts the projection on @p n_vectors vectors x from y twice, as
+         * add_all() does with the negative results of dots(), but the host
+         * waits only at the end. @p products: products of the vectors and of
+         * y, in this order, with y before the first subtraction, and then with
+         * y before the second one; in host memory.
+         */
+        static void
+        project_out(const unsigned int   n_vectors,
+                    const std::size_t    n,
+                    const Number *const *x,
+                    Number              *y,
+                    double              *products);
+
         /// Sum of x_i.
         static ReproducibleSum
         sum(const std::size_t n, const Number *x);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "../../cuda/lac/vector.h"
+#include "../base/collective.h"
 #include "../device/device_call.h"
 #include "host_blocks.h"
 #include "reproducible_sum.h"
@@ -117,6 +118,26 @@ namespace Tessella
       device_call([&] {
         Device::VectorOperations<Number>::add_all(
           x.size(), n_entries(w), factor, x.data(), w.begin());
+      });
+    }
+
+
+
+    template <typename Number>
+    void
+    MultiVector<DeviceVector<Number>>::project_out(
+      const std::vector<const VectorType *> &V, VectorType &w, double *products)
+    {
+      const std::size_t n = n_entries(w);
+      if (n_processes(w.get_mpi_communicator()) > 1 || n >= (1u << 30))
+        {
+          internal::project_out(V, w, products);
+          return;
+        }
+      const auto x = addresses<Number>(V, w);
+      device_call([&] {
+        Device::VectorOperations<Number>::project_out(
+          x.size(), n, x.data(), w.begin(), products);
       });
     }
 

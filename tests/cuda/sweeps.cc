@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -246,6 +247,30 @@ namespace
     verify(name + ", sum",
            d <= (std::is_same<Number, double>::value ? 1e-14 : 1e-6),
            std::to_string(d));
+    // Products that stay on the device have the bits of those on the host.
+    for (const unsigned int m : {0u, 1u, 31u, 32u, n_vectors})
+      {
+        const std::vector<const DeviceVector<Number> *> some(device.begin(),
+                                                             device.begin() +
+                                                               m);
+        std::vector<double>  on_device(2 * (m + 1)), on_host(2 * (m + 1));
+        DeviceVector<Number> u(W[3]), v(W[3]);
+        // Factors of order one keep the vectors finite.
+        for (DeviceVector<Number> *vector : {&u, &v})
+          *vector *= Number(std::ldexp(1., -30));
+        Tessella::internal::MultiVector<DeviceVector<Number>>::project_out(
+          some, u, on_device.data());
+        Tessella::internal::project_out(some, v, on_host.data());
+        std::vector<Number> first, second;
+        u.copy_to(first);
+        v.copy_to(second);
+        verify(name + ", projection on " + std::to_string(m),
+               std::memcmp(first.data(), second.data(), n * sizeof(Number)) ==
+                   0 &&
+                 std::memcmp(on_device.data(),
+                             on_host.data(),
+                             on_host.size() * sizeof(double)) == 0);
+      }
   }
 
   void
@@ -391,6 +416,21 @@ namespace
                seconds(y, [&] { Operations::dot(list, y, sums.data()); }),
                n_cells,
                bytes);
+    std::vector<double> projections(2 * (n_vectors + 1));
+    print_time(
+      "projection on 20 vectors, " + name,
+      seconds(y, [&] { Operations::project_out(list, y, projections.data()); }),
+      n_cells,
+      4. * bytes);
+    print_time("projection on 20 vectors, products on the host, " + name,
+               seconds(y,
+                       [&] {
+                         Tessella::internal::project_out(list,
+                                                         y,
+                                                         projections.data());
+                       }),
+               n_cells,
+               4. * bytes);
     print_time("sum of 20 vectors, " + name,
                seconds(y, [&] { Operations::add(list, factors.data(), y); }),
                n_cells,

@@ -11,6 +11,29 @@ namespace Tessella
 {
   namespace internal
   {
+    template <typename VectorType>
+    struct MultiVector;
+
+    /// MultiVector::project_out() by its other functions.
+    template <typename VectorType>
+    void
+    project_out(const std::vector<const VectorType *> &V,
+                VectorType                            &w,
+                double                                *products)
+    {
+      using Operations                    = MultiVector<VectorType>;
+      std::vector<const VectorType *> all = V;
+      all.push_back(&w);
+      std::vector<double> factor(V.size());
+      for (double *product : {products, products + all.size()})
+        {
+          Operations::dot(all, w, product);
+          for (std::size_t i = 0; i < V.size(); ++i)
+            factor[i] = -product[i];
+          Operations::add(V, factor.data(), w);
+        }
+    }
+
     /// Operations of several vectors V with one vector w; the general version
     /// needs only scalar products and additions.
     template <typename VectorType>
@@ -35,6 +58,16 @@ namespace Tessella
         for (std::size_t i = 0; i < V.size(); ++i)
           w.add(static_cast<Number>(factor[i]), *V[i]);
       }
+      /// Subtracts the projection on V from w twice. @p products has the
+      /// products of V and of w, in this order, with w before the first
+      /// subtraction, and then with w before the second one.
+      static void
+      project_out(const std::vector<const VectorType *> &V,
+                  VectorType                            &w,
+                  double                                *products)
+      {
+        internal::project_out(V, w, products);
+      }
     };
 
     /// Versions that read w once. Products have the bits of single ones, and
@@ -51,6 +84,13 @@ namespace Tessella
       add(const std::vector<const VectorType *> &V,
           const double                          *factor,
           VectorType                            &w);
+      static void
+      project_out(const std::vector<const VectorType *> &V,
+                  VectorType                            &w,
+                  double                                *products)
+      {
+        internal::project_out(V, w, products);
+      }
     };
 
     template <typename Number>
@@ -65,6 +105,12 @@ namespace Tessella
       add(const std::vector<const VectorType *> &V,
           const double                          *factor,
           VectorType                            &w);
+      /// Products stay on the device, and the host waits once; with several
+      /// processes it waits for each group of products.
+      static void
+      project_out(const std::vector<const VectorType *> &V,
+                  VectorType                            &w,
+                  double                                *products);
     };
   } // namespace internal
 } // namespace Tessella

@@ -33,7 +33,9 @@ namespace Tessella
    * instead of one product after the other. For HostVector and DeviceVector, a
    * group is one kernel that reads the new vector once and one reduction
    * message, and so is the subtraction of all basis vectors; sums have the same
-   * bits for every number of threads and processes. All other vectors of
+   * bits for every number of threads and processes. In a program of one process
+   * the products of a DeviceVector stay on the device, and the host reads both
+   * groups at once. All other vectors of
    * deal.II work, too, with one scalar product after the other.
    *
    * The norm of a new basis vector follows from the second group of products.
@@ -136,24 +138,14 @@ namespace Tessella
     VectorType                            &w,
     std::vector<double>                   &h)
   {
-    const unsigned int              n   = basis.size();
-    std::vector<const VectorType *> all = basis;
-    all.push_back(&w);
-    std::vector<double> c(n + 1);
-    double              first = 0.;
+    const unsigned int  n = basis.size();
+    std::vector<double> products(2 * (n + 1));
+    Operations::project_out(basis, w, products.data());
+    const double *const c     = products.data() + n + 1;
+    const double        first = products[n];
     h.assign(n + 1, 0.);
-    for (const unsigned int pass : {0, 1})
-      {
-        Operations::dot(all, w, c.data());
-        if (pass == 0)
-          first = c[n];
-        for (unsigned int i = 0; i < n; ++i)
-          {
-            h[i] += c[i];
-            c[i] = -c[i];
-          }
-        Operations::add(basis, c.data(), w);
-      }
+    for (unsigned int i = 0; i < n; ++i)
+      h[i] = products[i] + c[i];
     double removed = 0.;
     for (unsigned int i = 0; i < n; ++i)
       removed += c[i] * c[i];
