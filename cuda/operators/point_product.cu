@@ -148,19 +148,23 @@ namespace Tessella
           if (group.degree == 0)
             {
               if (dim == 2)
-                general_point_product<2><<<n, 32, memory>>>(args, list, dst);
+                general_point_product<2>
+                  <<<n, 32, memory, current_stream()>>>(args, list, dst);
               else if (dim == 3)
-                general_point_product<3><<<n, 32, memory>>>(args, list, dst);
+                general_point_product<3>
+                  <<<n, 32, memory, current_stream()>>>(args, list, dst);
               else
-                general_point_product<4><<<n, 32, memory>>>(args, list, dst);
+                general_point_product<4>
+                  <<<n, 32, memory, current_stream()>>>(args, list, dst);
             }
           else
             with_space(
               dim, tensor_product, group.degree, [&](const auto space) {
                 using Space = std::decay_t<decltype(space)>;
-                point_product<Space>
-                  <<<(n + point_warps - 1) / point_warps, 32 * point_warps>>>(
-                    args, list, n, dst);
+                point_product<Space><<<(n + point_warps - 1) / point_warps,
+                                       32 * point_warps,
+                                       0,
+                                       current_stream()>>>(args, list, n, dst);
               });
           check(cudaGetLastError(), "a product without a matrix");
         }
