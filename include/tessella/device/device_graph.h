@@ -10,7 +10,7 @@
 
 namespace Tessella
 {
-  /// What a DeviceGraph has done.
+  /// Numbers of runs of a DeviceGraph by their kind.
   struct DeviceGraphReport
   {
     /// Calls of run() that recorded a graph, started a recorded one, and called

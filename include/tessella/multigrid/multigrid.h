@@ -238,8 +238,8 @@ namespace Tessella
 
     const MultigridReport &
     report() const;
-    /// What the graphs of vmult() for vectors of doubles or floats did; on the
-    /// host nothing.
+    /// Report of the graphs of vmult() for vectors of doubles or floats; on the
+    /// host all numbers are zero.
     template <typename VectorNumber>
     const DeviceGraphReport &
     graph_report() const;

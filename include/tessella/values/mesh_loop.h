@@ -58,8 +58,8 @@ namespace Tessella
     /// Whether a loop that visits interior faces once visits this one from
     /// @p polytope: the one with the lower index among the polytopes of all
     /// processes, so that "here" does not depend on the number of processes.
-    /// Of the two faces of a polytope that is its own neighbour through a
-    /// periodic boundary it is the first.
+    /// A polytope that is its own neighbour through a periodic boundary has two
+    /// faces there; the loop visits the first.
     template <int dim>
     bool
     visits_face_once(const PolytopeIterator<dim> &polytope,
@@ -111,7 +111,7 @@ namespace Tessella
           }
     }
 
-    /// What the copier receives of one polytope: its data, or the exception
+    /// Input of the copier for one polytope: its data, or the exception
     /// that a worker threw.
     template <typename CopyData>
     struct MeshLoopItem
@@ -304,9 +304,9 @@ namespace Tessella
 
 
   /**
-   * What workers of mesh_loop() hand to its copier: a list of local matrices
-   * and vectors with their global degrees of freedom, one for the polytope and
-   * one for each face.
+   * Data that workers of mesh_loop() hand to its copier: a list of local
+   * matrices and vectors with their global degrees of freedom, one for the
+   * polytope and one for each face.
    */
   struct PolytopeCopyData
   {
