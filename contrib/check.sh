@@ -44,7 +44,7 @@ if ! command -v clang-format-14 >/dev/null &&
   apt-cache show clang-format-14 >/dev/null 2>&1; then
   need_packages clang-format-14
 fi
-# GNU ld takes up to 20 seconds for each of two hundred programs, mold a fraction
+# GNU ld takes up to 20 seconds for a program or a group of tests, mold a fraction
 # of one.
 if apt-cache show mold >/dev/null 2>&1; then
   need_packages mold
@@ -87,6 +87,7 @@ echo "$formatting"
 
 jobs=$(number_of_jobs)
 
+# This concerns the tests that are not compiled in groups, see tests/groups.cmake.
 # If the file interrupt_guard.cc of a test exists when the test begins, deal.II
 # assumes that the last run was interrupted, and links the test again. After a
 # run the file is called interrupt_guard.cc_bck. The files get their first name
