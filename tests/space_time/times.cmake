@@ -5,11 +5,21 @@
 
 file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
+# Microseconds since 1970; CMake prints fractions of a second from 3.23 on only.
+function(now result)
+  execute_process(COMMAND date +%s%6N OUTPUT_VARIABLE value
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
+  set(${result} ${value} PARENT_SCOPE)
+endfunction()
+
+now(begin)
 execute_process(
-  COMMAND ${CMAKE_COMMAND} -E time ${PROGRAM} --set "Mesh/Levels=1"
+  COMMAND ${PROGRAM} --set "Mesh/Levels=1"
     --set "Discretisation/Degree=1, 2" --set "Time/State every=1"
     --set "Output/Directory=${DIRECTORY}" ${PARAMETER_FILE}
   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE error)
+now(end)
+math(EXPR elapsed "${end} - ${begin}")
 macro(fail)
   message(FATAL_ERROR ${ARGN} "\nexit status: ${status}\n"
     "---- stdout\n${output}\n---- stderr\n${error}\n----")
@@ -27,11 +37,9 @@ function(microseconds number result)
   set(${result} ${value} PARENT_SCOPE)
 endfunction()
 
-if(NOT status EQUAL 0 OR NOT "${output}${error}" MATCHES
-   "Elapsed time[^:]*: *([0-9.]+)")
+if(NOT status EQUAL 0)
   fail("The run failed.")
 endif()
-microseconds(${CMAKE_MATCH_1} elapsed)
 
 # One stage is called output.
 set(total 0)
