@@ -30,14 +30,14 @@
 #include <string>
 #include <vector>
 
+#include "common/conservation_solver.h"
+#include "common/conservation_table.h"
 #include "common/distributed_mesh.h"
 #include "common/program.h"
 #include "common/study_output.h"
 #include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "conservation_law/conservation_input.h"
-#include "conservation_law/error_table.h"
-#include "conservation_law/time_stepping.h"
 
 namespace Tessella
 {
@@ -116,7 +116,8 @@ namespace Tessella
         , problem(parameters.equation.create<dim>())
         , table(dim,
                 parameters.discretisation.study_in_degree,
-                problem.exact != nullptr,
+                problem.exact != nullptr ? std::vector<std::string>{"L2", "L1"}
+                                         : std::vector<std::string>(),
                 parameters.output.print_times)
       {}
 
@@ -141,9 +142,9 @@ namespace Tessella
       }
 
     private:
-      const Parameters              &parameters;
-      const ConservationProblem<dim> problem;
-      ConservationTable              table;
+      const Parameters                 &parameters;
+      const ConservationLawProblem<dim> problem;
+      ConservationTable                 table;
 
       void
       run_level(const unsigned int level)
@@ -222,9 +223,9 @@ namespace Tessella
         if (problem.exact != nullptr)
           {
             problem.exact->set_time(parameters.equation.time.final_time);
-            row.L2 = error(handler, solver, dealii::VectorTools::L2_norm);
-            row.L1 = error(handler, solver, dealii::VectorTools::L1_norm);
-            check_error(row.L2 + row.L1);
+            row.errors = {error(handler, solver, dealii::VectorTools::L2_norm),
+                          error(handler, solver, dealii::VectorTools::L1_norm)};
+            check_error(row.errors[0] + row.errors[1]);
           }
         if (parameters.output.fields_of_level(row.level,
                                               parameters.mesh.n_levels()))
@@ -234,8 +235,9 @@ namespace Tessella
           "  degree " + std::to_string(degree) + ": " +
           std::to_string(row.n_dofs) + " unknowns, " +
           std::to_string(row.n_steps) + " steps" + iterations(solver) +
-          (problem.exact != nullptr ? ", L2 error " + scientific_text(row.L2, 2)
-                                    : ""));
+          (problem.exact != nullptr
+             ? ", L2 error " + scientific_text(row.errors[0], 2)
+             : ""));
       }
 
       /// Means of the iterations of implicit methods, for the list of runs.

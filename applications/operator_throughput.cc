@@ -194,9 +194,13 @@ namespace Tessella
                  << rates.bandwidth * 1e-12 << " TB/s.";
             parameters.output.print_machine(text.str());
           }
-        Euler<dim>   euler;
-        const double state[m] = {1.2, 0.5, 0.3, 0.3, 2.7};
-        std::copy(state, state + m, euler.outside);
+        Flow::Euler<dim> euler;
+        const double     state[m]   = {1.2, 0.5, 0.3, 0.3, 2.7};
+        auto            &outside    = euler.boundary.conditions[0];
+        euler.boundary.n_conditions = 1;
+        outside.boundary_id         = Flow::any_boundary;
+        outside.type                = Flow::ConditionType::given_state;
+        std::copy(state, state + m, outside.state);
         const auto integrand = make_euler(euler);
         for (const std::string &kind : parameters.polytopes)
           for (const unsigned int degree : parameters.degrees)

@@ -3,8 +3,6 @@
 
 #include <deal.II/base/exceptions.h>
 
-#include <deal.II/lac/vector.h>
-
 #include <cmath>
 
 #include "../common/program.h"
@@ -14,57 +12,6 @@ namespace Tessella
   namespace Application
   {
     using namespace dealii;
-
-    template <int dim>
-    double
-    StateFunction<dim>::value(const Point<dim>  &p,
-                              const unsigned int component) const
-    {
-      Vector<double> values(this->n_components);
-      vector_value(p, values);
-      return values[component];
-    }
-
-    template <int dim>
-    void
-    StateFunction<dim>::vector_value(const Point<dim> &p,
-                                     Vector<double>   &values) const
-    {
-      state(&p[0], this->get_time(), values.begin());
-    }
-
-
-
-    template <int dim>
-    ExpressionState<dim>::ExpressionState(
-      const std::vector<Expression> &components)
-      : StateFunction<dim>(components.size())
-      , components(components)
-    {}
-
-    template <int dim>
-    void
-    ExpressionState<dim>::state(const double *x,
-                                const double  t,
-                                double       *u) const
-    {
-      double x_t[dim + 1];
-      for (int d = 0; d < dim; ++d)
-        x_t[d] = x[d];
-      x_t[dim] = t;
-      for (unsigned int c = 0; c < components.size(); ++c)
-        {
-          u[c] = components[c].value(x_t);
-          AssertThrow(std::isfinite(u[c]),
-                      Expression::ExcNotFinite(components[c].text(),
-                                               components[c].name(),
-                                               u[c],
-                                               point_text(x, dim) + ", " +
-                                                 short_text(t)));
-        }
-    }
-
-
 
     template <int dim>
     BurgersCharacteristics<dim>::BurgersCharacteristics(
@@ -181,10 +128,6 @@ namespace Tessella
 
 
 
-    template class StateFunction<2>;
-    template class StateFunction<3>;
-    template class ExpressionState<2>;
-    template class ExpressionState<3>;
     template class BurgersCharacteristics<2>;
     template class BurgersCharacteristics<3>;
     template class BoundaryData<2>;

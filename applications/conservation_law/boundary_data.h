@@ -2,8 +2,7 @@
 #ifndef tessella_applications_conservation_law_boundary_data_h
 #define tessella_applications_conservation_law_boundary_data_h
 
-#include <deal.II/base/function.h>
-#include <deal.II/base/point.h>
+#include <deal.II/base/types.h>
 
 #include <map>
 #include <memory>
@@ -11,47 +10,12 @@
 #include <vector>
 
 #include "../common/expression.h"
+#include "../common/state_function.h"
 
 namespace Tessella
 {
   namespace Application
   {
-    /// State of a conservation law as a function of position and time.
-    template <int dim>
-    class StateFunction : public dealii::Function<dim>
-    {
-    public:
-      explicit StateFunction(const unsigned int n_components)
-        : dealii::Function<dim>(n_components)
-      {}
-
-      /// Writes all components at the point @p x. Thread safe.
-      virtual void
-      state(const double *x, const double t, double *u) const = 0;
-
-      /// Component at the time of set_time().
-      double
-      value(const dealii::Point<dim> &p,
-            const unsigned int        component = 0) const override;
-      void
-      vector_value(const dealii::Point<dim> &p,
-                   dealii::Vector<double>   &values) const override;
-    };
-
-    /// State whose components are expressions of the coordinates and t.
-    template <int dim>
-    class ExpressionState : public StateFunction<dim>
-    {
-    public:
-      explicit ExpressionState(const std::vector<Expression> &components);
-
-      void
-      state(const double *x, const double t, double *u) const override;
-
-    private:
-      const std::vector<Expression> components;
-    };
-
     /**
      * Solution of Burgers' equation u_t + v . grad u^2 / 2 = 0 by
      * characteristics: it solves u = u_0(x - v u t) by Newton's method. Where

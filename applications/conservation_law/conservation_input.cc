@@ -391,8 +391,8 @@ namespace Tessella
 
     template <int dim, typename Equation>
     void
-    ConservationInput::set_equation(const Equation           &equation,
-                                    ConservationProblem<dim> &problem) const
+    ConservationInput::set_equation(const Equation              &equation,
+                                    ConservationLawProblem<dim> &problem) const
     {
       using Law = ConservationLaw<dim, Equation>;
       Law law;
@@ -410,7 +410,7 @@ namespace Tessella
 
     template <int dim>
     void
-    ConservationInput::set_text(ConservationProblem<dim> &problem) const
+    ConservationInput::set_text(ConservationLawProblem<dim> &problem) const
     {
       std::map<int, TextEquation::Condition> states;
       for (const auto &condition : conditions)
@@ -439,10 +439,10 @@ namespace Tessella
 
 
     template <int dim>
-    ConservationProblem<dim>
+    ConservationLawProblem<dim>
     ConservationInput::create() const
     {
-      ConservationProblem<dim> problem;
+      ConservationLawProblem<dim> problem;
       if (by_characteristics)
         problem.exact =
           std::make_shared<BurgersCharacteristics<dim>>(initial[0], velocity);
@@ -506,9 +506,9 @@ namespace Tessella
 
 
 
-    template ConservationProblem<2>
+    template ConservationLawProblem<2>
     ConservationInput::create() const;
-    template ConservationProblem<3>
+    template ConservationLawProblem<3>
     ConservationInput::create() const;
   } // namespace Application
 } // namespace Tessella

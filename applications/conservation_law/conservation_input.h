@@ -4,59 +4,32 @@
 
 #include <deal.II/base/parameter_handler.h>
 
-#include <deal.II/lac/la_parallel_vector.h>
-
-#include <tessella/forms/limiters.h>
-#include <tessella/forms/pointwise_integrand.h>
-#include <tessella/operators/polytopewise_operator.h>
-
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "../common/conservation_problem.h"
 #include "../common/expression.h"
 #include "boundary_data.h"
 #include "text_equation.h"
-#include "time_input.h"
 
 namespace Tessella
 {
   namespace Application
   {
-    using ConservationVector =
-      dealii::LinearAlgebra::distributed::Vector<double>;
-
-    /// A conservation law with its data, ready for time stepping.
+    /// A conservation law with its data.
     template <int dim>
-    struct ConservationProblem
+    struct ConservationLawProblem : ConservationProblem<dim>
     {
-      /// Names of the components in VTU files.
-      std::vector<std::string> names;
-      /// Degree of the flux in the components, for the order of quadrature.
-      unsigned int flux_degree = 1;
-      /// Whether components 1 .. dim are a vector.
-      bool has_vector = false;
-      /// Residual of the dG method, see ConservationLaw.
-      std::unique_ptr<PointwiseIntegrand<dim>> integrand;
       /// Largest speed of an equation that is given as text, else null.
       std::shared_ptr<const PointwiseTextIntegrand<dim>> speed;
-      /// Largest wave speeds of the polytopes, see LargestSpeed.
-      std::function<std::vector<double>(PolytopewiseOperator<dim> &,
-                                        const ConservationVector &)>
-                                               largest_speeds;
-      std::shared_ptr<const BoundaryData<dim>> boundary;
-      std::shared_ptr<StateFunction<dim>>      initial;
-      /// Null if none was given.
-      std::shared_ptr<StateFunction<dim>> exact;
-      /// A sentence about a polytope whose state is not admissible begins so.
-      std::string not_admissible;
+      std::shared_ptr<const BoundaryData<dim>>           boundary;
     };
 
     /// Sections "Equation", "Boundary conditions", "Time" and "Limiter" of the
     /// parameter file.
-    class ConservationInput
+    class ConservationInput : public ConservationSettings
     {
     public:
       void
@@ -71,13 +44,8 @@ namespace Tessella
       }
 
       template <int dim>
-      ConservationProblem<dim>
+      ConservationLawProblem<dim>
       create() const;
-
-      TimeInput    time;
-      bool         limit_slopes = false, limit_bounds = false;
-      SlopeLimiter slope_limiter;
-      BoundLimiter bound_limiter;
 
     private:
       void
@@ -112,12 +80,12 @@ namespace Tessella
 
       template <int dim, typename Equation>
       void
-      set_equation(const Equation           &equation,
-                   ConservationProblem<dim> &problem) const;
+      set_equation(const Equation              &equation,
+                   ConservationLawProblem<dim> &problem) const;
 
       template <int dim>
       void
-      set_text(ConservationProblem<dim> &problem) const;
+      set_text(ConservationLawProblem<dim> &problem) const;
 
       std::string                   type;
       unsigned int                  present_n_components = 1;

@@ -4,10 +4,11 @@
 
 template <int dim>
 std::unique_ptr<Tessella::PointwiseIntegrand<dim>>
-make_euler(const Euler<dim> &euler)
+make_euler(const Tessella::Flow::Euler<dim> &euler)
 {
-  return std::make_unique<Tessella::FunctorIntegrand<dim, Euler<dim>>>(euler);
+  return std::make_unique<
+    Tessella::FunctorIntegrand<dim, Tessella::Flow::Euler<dim>>>(euler);
 }
 
 template std::unique_ptr<Tessella::PointwiseIntegrand<3>>
-make_euler(const Euler<3> &);
+make_euler(const Tessella::Flow::Euler<3> &);

@@ -45,7 +45,6 @@ namespace
   COUNTED_OPERATOR(*)
   COUNTED_OPERATOR(/)
   COUNTED_COMPARISON(<)
-  COUNTED_COMPARISON(<=)
   COUNTED_COMPARISON(>=)
 #undef COUNTED_OPERATOR
 #undef COUNTED_COMPARISON
@@ -53,11 +52,6 @@ namespace
   operator+=(Counted &a, const Counted &b)
   {
     return a = a + b;
-  }
-  Counted &
-  operator-=(Counted &a, const Counted &b)
-  {
-    return a = a - b;
   }
   Counted
   operator-(const Counted &a)
@@ -102,7 +96,7 @@ namespace
       }
     OperatorPoint<3> p = {};
     p.normal[0]        = 1.;
-    Euler<3> euler;
+    Flow::Euler<3> euler;
     Counted::n = 0.;
     if (facet)
       euler.interior_facet(p, u0, u1, r0, r1);

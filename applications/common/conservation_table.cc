@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#include "error_table.h"
+#include "conservation_table.h"
 
 #include <cmath>
 #include <limits>
 #include <map>
 #include <string>
 
-#include "../common/program.h"
+#include "program.h"
 
 namespace Tessella
 {
   namespace Application
   {
-    ConservationTable::ConservationTable(const int  dim,
-                                         const bool in_degree,
-                                         const bool with_errors,
-                                         const bool with_times)
+    ConservationTable::ConservationTable(
+      const int                       dim,
+      const bool                      in_degree,
+      const std::vector<std::string> &error_names,
+      const bool                      with_times,
+      const bool                      with_drift)
       : dim(dim)
       , in_degree(in_degree)
-      , with_errors(with_errors)
+      , error_names(error_names)
       , with_times(with_times)
+      , with_drift(with_drift)
     {}
 
 
@@ -43,12 +46,11 @@ namespace Tessella
     {
       // Order with respect to n_dofs^(-1/dim), or the factor by which the error
       // decreases.
-      const auto rate = [&](const unsigned int i,
-                            double ConservationRow::*error) {
+      const auto rate = [&](const unsigned int i, const unsigned int error) {
         if (i == 0)
           return std::numeric_limits<double>::quiet_NaN();
         const ConservationRow &old = *group[i - 1], &now = *group[i];
-        const double           factor = old.*error / now.*error;
+        const double           factor = old.errors[error] / now.errors[error];
         return in_degree ? factor
                          : dim * std::log(factor) /
                              std::log(double(now.n_dofs) / old.n_dofs);
@@ -62,18 +64,18 @@ namespace Tessella
           table.add("polytopes", std::uint64_t(row.n_polytopes));
           table.add("unknowns", row.n_dofs);
           table.add("steps", std::uint64_t(row.n_steps));
-          if (with_errors)
+          for (unsigned int e = 0; e < error_names.size(); ++e)
             {
-              table.add("L2 error", scientific_text(row.L2, 3));
-              table.add("L2 " + name, rate(i, &ConservationRow::L2));
-              table.add("L1 error", scientific_text(row.L1, 3));
-              table.add("L1 " + name, rate(i, &ConservationRow::L1));
+              table.add(error_names[e] + " error",
+                        scientific_text(row.errors[e], 3));
+              table.add(error_names[e] + " " + name, rate(i, e));
             }
           // Rounding errors depend on the machine.
-          table.add("drift",
-                    with_times || row.drift > row.drift_bound
-                      ? scientific_text(row.drift, 1)
-                      : "< " + scientific_text(row.drift_bound, 0));
+          if (with_drift)
+            table.add("drift",
+                      with_times || row.drift > row.drift_bound
+                        ? scientific_text(row.drift, 1)
+                        : "< " + scientific_text(row.drift_bound, 0));
           if (with_times)
             table.add_scientific("seconds a step", row.step_seconds);
         }
@@ -118,20 +120,20 @@ namespace Tessella
       int                    index = 0;
       for (const Group &group : groups())
         {
-          for (const bool square : {true, false})
+          for (unsigned int e = 0; e < error_names.size(); ++e)
             {
               PlotCurve curve;
               curve.label =
-                (square ? "L2, " : "L1, ") +
+                error_names[e] + ", " +
                 (in_degree ? "level " + std::to_string(group[0]->level)
                            : "degree " + std::to_string(group[0]->degree));
               curve.group = index;
               for (const ConservationRow *row : group)
                 {
                   curve.x.push_back(std::pow(double(row->n_dofs), 1. / dim));
-                  curve.y.push_back(square ? row->L2 : row->L1);
+                  curve.y.push_back(row->errors[e]);
                 }
-              if (square && !in_degree)
+              if (e == 0 && !in_degree)
                 curve.slope = -1. - group[0]->degree;
               result.push_back(curve);
             }

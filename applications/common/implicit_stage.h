@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_applications_conservation_law_implicit_stage_h
-#define tessella_applications_conservation_law_implicit_stage_h
+#ifndef tessella_applications_common_implicit_stage_h
+#define tessella_applications_common_implicit_stage_h
 
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "conservation_input.h"
+#include "conservation_problem.h"
 #include "mass_matrix.h"
 
 namespace Tessella

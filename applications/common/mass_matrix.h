@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_applications_conservation_law_mass_matrix_h
-#define tessella_applications_conservation_law_mass_matrix_h
+#ifndef tessella_applications_common_mass_matrix_h
+#define tessella_applications_common_mass_matrix_h
 
 #include <deal.II/lac/la_parallel_vector.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_applications_conservation_law_time_stepping_h
-#define tessella_applications_conservation_law_time_stepping_h
+#ifndef tessella_applications_common_conservation_solver_h
+#define tessella_applications_common_conservation_solver_h
 
 #include <tessella/operators/pointwise_operator.h>
 #include <tessella/operators/polytopewise_operator.h>
@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "conservation_input.h"
+#include "conservation_problem.h"
 #include "conservation_state.h"
 #include "implicit_stage.h"
 #include "mass_matrix.h"
@@ -47,7 +47,7 @@ namespace Tessella
     class ConservationSolver
     {
     public:
-      ConservationSolver(const ConservationInput         &input,
+      ConservationSolver(const ConservationSettings      &input,
                          const ConservationProblem<dim>  &problem,
                          const AgglomerationHandler<dim> &handler,
                          const AssemblyParameters        &data,
@@ -134,7 +134,7 @@ namespace Tessella
       void
       read_checkpoint(const std::string &file);
 
-      const ConservationInput          &input;
+      const ConservationSettings       &input;
       const ConservationProblem<dim>   &problem;
       const AgglomerationHandler<dim>  &handler;
       PointwiseOperator<dim>            op;

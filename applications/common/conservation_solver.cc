@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#include "time_stepping.h"
+#include "conservation_solver.h"
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
@@ -13,7 +13,7 @@
 #include <cmath>
 #include <string>
 
-#include "../common/program.h"
+#include "program.h"
 
 namespace Tessella
 {
@@ -23,7 +23,7 @@ namespace Tessella
 
     template <int dim>
     ConservationSolver<dim>::ConservationSolver(
-      const ConservationInput         &input,
+      const ConservationSettings      &input,
       const ConservationProblem<dim>  &problem,
       const AgglomerationHandler<dim> &handler,
       const AssemblyParameters        &data,
@@ -38,7 +38,7 @@ namespace Tessella
     {
       problem.integrand->set_coefficient_order(coefficient_order);
       op.reinit(state.u);
-      state.outflow.assign(input.n_components(), 0.);
+      state.outflow.assign(handler.n_components(), 0.);
       // Facets of periodic boundaries are not on the boundary of the flat view.
       bool found = false;
       for (const unsigned int id :

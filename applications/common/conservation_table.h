@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_applications_conservation_law_error_table_h
-#define tessella_applications_conservation_law_error_table_h
+#ifndef tessella_applications_common_conservation_table_h
+#define tessella_applications_common_conservation_table_h
 
 #include <cstdint>
 #include <ostream>
+#include <string>
 #include <vector>
 
-#include "../common/table_plot.h"
-#include "../common/text_table.h"
+#include "table_plot.h"
+#include "text_table.h"
 
 namespace Tessella
 {
@@ -19,8 +20,8 @@ namespace Tessella
       unsigned int level = 0, degree = 0, n_cells = 0, n_polytopes = 0,
                    n_steps = 0;
       std::uint64_t n_dofs = 0;
-      /// Errors at the final time; not finite without an exact solution.
-      double L2 = 0., L1 = 0.;
+      /// Errors at the end, in the order of the names that the table has.
+      std::vector<double> errors;
       /// Change of the integrals that the flux through the boundary does not
       /// account for, over the largest integral of absolute values.
       double drift = 0.;
@@ -35,10 +36,13 @@ namespace Tessella
     class ConservationTable
     {
     public:
-      ConservationTable(const int  dim,
-                        const bool in_degree,
-                        const bool with_errors,
-                        const bool with_times);
+      /// Without @p error_names there are no columns of errors, and no drift
+      /// unless @p with_drift.
+      ConservationTable(const int                       dim,
+                        const bool                      in_degree,
+                        const std::vector<std::string> &error_names,
+                        const bool                      with_times,
+                        const bool                      with_drift = true);
 
       void
       add(const ConservationRow &row)
@@ -68,9 +72,11 @@ namespace Tessella
       void
       add_rows(const Group &group, TextTable &table) const;
 
-      const int                    dim;
-      const bool                   in_degree, with_errors, with_times;
-      std::vector<ConservationRow> rows;
+      const int                      dim;
+      const bool                     in_degree;
+      const std::vector<std::string> error_names;
+      const bool                     with_times, with_drift;
+      std::vector<ConservationRow>   rows;
     };
   } // namespace Application
 } // namespace Tessella

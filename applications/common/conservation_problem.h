@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_applications_common_conservation_problem_h
+#define tessella_applications_common_conservation_problem_h
+
+#include <deal.II/lac/la_parallel_vector.h>
+
+#include <tessella/forms/limiters.h>
+#include <tessella/forms/pointwise_integrand.h>
+#include <tessella/operators/polytopewise_operator.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "state_function.h"
+#include "time_input.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using ConservationVector =
+      dealii::LinearAlgebra::distributed::Vector<double>;
+
+    /// Integration in time and limiters of ConservationSolver.
+    struct ConservationSettings
+    {
+      TimeInput    time;
+      bool         limit_slopes = false, limit_bounds = false;
+      SlopeLimiter slope_limiter;
+      BoundLimiter bound_limiter;
+    };
+
+    /// A system of conservation laws with its data, ready for time stepping.
+    template <int dim>
+    struct ConservationProblem
+    {
+      /// Names of the components in VTU files.
+      std::vector<std::string> names;
+      /// Degree of the flux in the components, for the order of quadrature.
+      unsigned int flux_degree = 1;
+      /// Whether components 1 .. dim are a vector.
+      bool has_vector = false;
+      /// Residual R of M u' = -R(u).
+      std::unique_ptr<PointwiseIntegrand<dim>> integrand;
+      /// Largest wave speed of each owned polytope, -1 if a state on it is not
+      /// admissible.
+      std::function<std::vector<double>(PolytopewiseOperator<dim> &,
+                                        const ConservationVector &)>
+                                          largest_speeds;
+      std::shared_ptr<StateFunction<dim>> initial;
+      /// Null if none was given.
+      std::shared_ptr<StateFunction<dim>> exact;
+      /// A sentence about a polytope whose state is not admissible begins so.
+      std::string not_admissible;
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif

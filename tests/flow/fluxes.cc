@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+// Numerical fluxes of the Euler equations and states on boundaries, at points.
+
+#include <deal.II/base/mpi.h>
+
+#include <tessella/flow/boundary_conditions.h>
+#include <tessella/flow/numerical_fluxes.h>
+
+#include <string>
+
+#include "../tests.h"
+#include "lanes.h"
+#include "states.h"
+
+using namespace Flow;
+
+template <int dim>
+std::vector<double>
+physical(const std::vector<double> &u, const std::vector<double> &n)
+{
+  const IdealGas<dim> gas;
+  std::vector<double> f(dim + 2, 0.);
+  double              columns[dim + 2][dim];
+  gas.flux(u.data(), columns);
+  for (int c = 0; c < dim + 2; ++c)
+    for (int d = 0; d < dim; ++d)
+      f[c] += columns[c][d] * n[d];
+  return f;
+}
+
+template <int dim, typename F>
+std::vector<double>
+numerical(const F                   &flux,
+          const std::vector<double> &u0,
+          const std::vector<double> &u1,
+          const std::vector<double> &n)
+{
+  std::vector<double> f(dim + 2);
+  flux(IdealGas<dim>(), u0.data(), u1.data(), n.data(), f.data());
+  return f;
+}
+
+double
+distance(const std::vector<double> &a, const std::vector<double> &b)
+{
+  double result = 0.;
+  for (unsigned int c = 0; c < a.size(); ++c)
+    result = std::max(result, std::abs(a[c] - b[c]));
+  return result;
+}
+
+/// A number for all lanes and the same with each lane alone.
+template <int dim, typename F>
+double
+lanes_against_numbers(const F &flux, const unsigned int i)
+{
+  const std::vector<double> n = random_normal<dim>(i);
+  Lanes                     u0[dim + 2], u1[dim + 2], f[dim + 2];
+  for (int l = 0; l < 4; ++l)
+    for (int c = 0; c < dim + 2; ++c)
+      {
+        u0[c].lane[l] = random_state<dim>(4 * i + l)[c];
+        u1[c].lane[l] = random_state<dim>(4 * i + l + 100)[c];
+      }
+  flux(IdealGas<dim>(), u0, u1, n.data(), f);
+  double difference = 0.;
+  for (int l = 0; l < 4; ++l)
+    {
+      const auto one = numerical<dim>(flux,
+                                      random_state<dim>(4 * i + l),
+                                      random_state<dim>(4 * i + l + 100),
+                                      n);
+      for (int c = 0; c < dim + 2; ++c)
+        difference = std::max(difference, std::abs(one[c] - f[c].lane[l]));
+    }
+  return difference;
+}
+
+template <int dim, typename F>
+void
+test_flux(const std::string  &name,
+          const F            &flux,
+          const NumericalFlux type,
+          const bool          has_contact)
+{
+  const IdealGas<dim> gas;
+  ChosenFlux          chosen;
+  chosen.type        = type;
+  double consistency = 0., conservation = 0., choice = 0., lanes = 0.;
+  for (unsigned int i = 0; i < 200; ++i)
+    {
+      const auto u0 = random_state<dim>(i), u1 = random_state<dim>(i + 300),
+                 n = random_normal<dim>(i);
+      auto minus   = n;
+      for (double &entry : minus)
+        entry = -entry;
+      consistency  = std::max(consistency,
+                             distance(numerical<dim>(flux, u0, u0, n),
+                                      physical<dim>(u0, n)));
+      const auto f = numerical<dim>(flux, u0, u1, n);
+      auto       g = numerical<dim>(flux, u1, u0, minus);
+      for (double &entry : g)
+        entry = -entry;
+      conservation = std::max(conservation, distance(f, g));
+      choice = std::max(choice, distance(f, numerical<dim>(chosen, u0, u1, n)));
+      lanes  = std::max(lanes, lanes_against_numbers<dim>(flux, i));
+    }
+  check_below(name + ", consistency", consistency, 1e-13);
+  check_below(name + ", conservation", conservation, 2e-13);
+  check(name + " is chosen", choice == 0.);
+  check_below(name + ", lanes", lanes, 1e-14);
+
+  // Two streams along n meet: all fluxes give the momentum p + rho v^2 +
+  // rho v s with the speed s of their fastest wave, and nothing else.
+  const auto          n   = random_normal<dim>(7);
+  const double        rho = 1.3, v = 0.4, p = 0.9;
+  std::vector<double> velocity(dim), opposite(dim), expected(dim + 2, 0.);
+  for (int d = 0; d < dim; ++d)
+    {
+      velocity[d] = v * n[d];
+      opposite[d] = -v * n[d];
+    }
+  const double c     = std::sqrt(1.4 * p / rho),
+               roe_c = std::sqrt(0.4 * (1.4 / 0.4 * p / rho + 0.5 * v * v)),
+               s     = type == NumericalFlux::roe            ? roe_c
+                       : type == NumericalFlux::hll_of_means ? c
+                                                             : c + v;
+  for (int d = 0; d < dim; ++d)
+    expected[1 + d] = (p + rho * v * (v + s)) * n[d];
+  check_below(name + ", two streams",
+              distance(numerical<dim>(flux,
+                                      state<dim>(rho, velocity, p),
+                                      state<dim>(rho, opposite, p),
+                                      n),
+                       expected),
+              1e-13);
+
+  // A contact at rest with shear.
+  std::vector<double> along0(dim), along1(dim);
+  for (int d = 0; d < dim; ++d)
+    along0[d] = random_normal<dim>(9)[d];
+  double normal = 0.;
+  for (int d = 0; d < dim; ++d)
+    normal += along0[d] * n[d];
+  for (int d = 0; d < dim; ++d)
+    {
+      along0[d] -= normal * n[d];
+      along1[d]       = -0.3 * along0[d];
+      expected[1 + d] = p * n[d];
+    }
+  const double difference =
+    distance(numerical<dim>(flux,
+                            state<dim>(rho, along0, p),
+                            state<dim>(0.5 * rho, along1, p),
+                            n),
+             expected);
+  check(name + (has_contact ? " keeps" : " spreads") + " a contact",
+        has_contact ? difference < 1e-13 : difference > 1e-2);
+
+  // Flow through the facet with more than the speed of sound on both sides.
+  if (type == NumericalFlux::rusanov)
+    return;
+  double upwind = 0.;
+  for (unsigned int i = 0; i < 20; ++i)
+    {
+      std::vector<double> fast[2];
+      for (unsigned int k = 0; k < 2; ++k)
+        {
+          const auto          u = random_state<dim>(40 * i + k);
+          std::vector<double> w(dim);
+          for (int d = 0; d < dim; ++d)
+            w[d] = u[1 + d] / u[0] + 9. * n[d];
+          fast[k] = state<dim>(u[0], w, gas.pressure(u.data()));
+        }
+      upwind = std::max(upwind,
+                        distance(numerical<dim>(flux, fast[0], fast[1], n),
+                                 physical<dim>(fast[0], n)));
+    }
+  check_below(name + ", upwind", upwind / 1e3, 1e-13);
+
+  // A shock at rest of Mach number 2 (Rankine and Hugoniot): exact for Roe's
+  // flux, if no speed is changed, and for HLL and HLLC with exact speeds.
+  if (type != NumericalFlux::roe)
+    return;
+  const double m2 = 4., c0 = std::sqrt(1.4 * p / rho),
+               compression = 2.4 * m2 / (0.4 * m2 + 2.);
+  for (int d = 0; d < dim; ++d)
+    {
+      velocity[d] = 2. * c0 * n[d] + along0[d];
+      opposite[d] = 2. * c0 / compression * n[d] + along0[d];
+    }
+  const auto before = state<dim>(rho, velocity, p),
+             after  = state<dim>(rho * compression,
+                                opposite,
+                                p * (1. + 2.8 / 2.4 * (m2 - 1.)));
+  Roe without;
+  without.entropy_fix = 1e-12;
+  check_below(name + ", fluxes at a shock",
+              distance(physical<dim>(before, n), physical<dim>(after, n)),
+              1e-13);
+  check_below(name + ", shock",
+              distance(numerical<dim>(without, before, after, n),
+                       physical<dim>(before, n)),
+              1e-11);
+}
+
+
+
+/// States on boundaries are the given ones in uniform flow, and satisfy the
+/// equations that define them otherwise.
+template <int dim>
+void
+test_boundary_states()
+{
+  const IdealGas<dim> gas;
+  const std::string   name = std::to_string(dim) + "-D, ";
+  double              same = 0., invariant = 0., total = 0., entropy = 0.;
+  const auto          quantities = [&](const std::vector<double> &u,
+                              const std::vector<double> &n) {
+    const auto w = gas.primitive(u.data(), n.data());
+    return std::vector<double>{w.normal_velocity + 5. * gas.sound_speed(w),
+                               w.normal_velocity - 5. * gas.sound_speed(w),
+                               w.pressure / std::pow(u[0], 1.4)};
+  };
+  for (unsigned int i = 0; i < 100; ++i)
+    {
+      auto                n = random_normal<dim>(i);
+      const auto          u = random_state<dim>(i);
+      std::vector<double> r(dim + 2), slow(dim);
+      far_field_state(gas, u.data(), u.data(), n.data(), r.data());
+      same   = std::max(same, distance(u, r));
+      auto g = condition<dim>(0, ConditionType::pressure, u);
+      pressure_state(gas, u.data(), g.pressure, n.data(), r.data());
+      same = std::max(same, distance(u, r));
+
+      // Subsonic states.
+      for (int d = 0; d < dim; ++d)
+        slow[d] = 0.15 * u[1 + d] / u[0];
+      const auto v = state<dim>(u[0], slow, 1.2),
+                 w = state<dim>(1.1 * u[0], slow, 1.3);
+      pressure_state(gas, v.data(), 1.1, n.data(), r.data());
+      invariant = std::max(invariant,
+                           std::abs(quantities(r, n)[0] - quantities(v, n)[0]) +
+                             std::abs(gas.pressure(r.data()) - 1.1));
+      entropy =
+        std::max(entropy, std::abs(quantities(r, n)[2] - quantities(v, n)[2]));
+      far_field_state(gas, v.data(), w.data(), n.data(), r.data());
+      invariant =
+        std::max(invariant,
+                 std::abs(quantities(r, n)[0] - quantities(v, n)[0]) +
+                   std::abs(quantities(r, n)[1] - quantities(w, n)[1]));
+      const bool outflow = quantities(r, n)[0] + quantities(r, n)[1] > 0.;
+      entropy            = std::max(entropy,
+                         std::abs(quantities(r, n)[2] -
+                                  quantities(outflow ? v : w, n)[2]));
+
+      // Inflow along the direction of v.
+      double normal = 0.;
+      for (int d = 0; d < dim; ++d)
+        normal += slow[d] * n[d];
+      for (int d = 0; normal > 0. && d < dim; ++d)
+        n[d] = -n[d];
+      g = condition<dim>(0, ConditionType::total_pressure, v);
+      total_pressure_state(gas, v.data(), g, n.data(), r.data());
+      // Rounding errors of the invariant are divided by direction . n.
+      double component = 0.;
+      for (int d = 0; d < dim; ++d)
+        component += g.direction[d] * n[d];
+      same = std::max(same, distance(v, r) * std::abs(component));
+      total_pressure_state(gas, w.data(), g, n.data(), r.data());
+      const auto h = condition<dim>(0, ConditionType::total_pressure, r);
+      total        = std::max(total,
+                       std::abs(h.total_pressure - g.total_pressure) +
+                         std::abs(h.total_temperature - g.total_temperature));
+      invariant    = std::max(invariant,
+                           std::abs(quantities(r, n)[0] - quantities(w, n)[0]));
+    }
+  check_below(name + "states of uniform flow", same, 5e-13);
+  check_below(name + "invariants", invariant, 1e-12);
+  check_below(name + "entropy", entropy, 1e-12);
+  check_below(name + "total values", total, 1e-12);
+}
+
+
+
+template <int dim>
+void
+test()
+{
+  const std::string name = std::to_string(dim) + "-D, ";
+  test_flux<dim>(name + "HLLC", HLLC(), NumericalFlux::hllc, true);
+  test_flux<dim>(name + "HLL", HLL(), NumericalFlux::hll, false);
+  test_flux<dim>(name + "HLL of means",
+                 HLLOfMeans(),
+                 NumericalFlux::hll_of_means,
+                 false);
+  test_flux<dim>(name + "Roe", Roe(), NumericalFlux::roe, true);
+  test_flux<dim>(name + "Rusanov", Rusanov(), NumericalFlux::rusanov, false);
+  test_boundary_states<dim>();
+}
+
+int
+main(int argc, char **argv)
+{
+  dealii::Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
+  initlog();
+  test<2>();
+  test<3>();
+}
