@@ -209,9 +209,9 @@ namespace Tessella
               "; to go on, set Time/Restart from = " + checkpoint + ".");
             return;
           }
-        row.n_steps           = solver.n_steps;
-        row.drift             = solver.drift;
-        const TimeInput &time = parameters.equation.time;
+        row.n_steps                      = solver.n_steps;
+        row.drift                        = solver.drift;
+        const TimeIntegrationInput &time = parameters.equation.time;
         if (time.is_implicit())
           row.drift_bound = 10. * time.newton_tolerance;
         row.step_seconds =

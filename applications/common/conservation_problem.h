@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "state_function.h"
-#include "time_input.h"
+#include "time_integration_input.h"
 
 namespace Tessella
 {
@@ -26,10 +26,10 @@ namespace Tessella
     /// Integration in time and limiters of ConservationSolver.
     struct ConservationSettings
     {
-      TimeInput    time;
-      bool         limit_slopes = false, limit_bounds = false;
-      SlopeLimiter slope_limiter;
-      BoundLimiter bound_limiter;
+      TimeIntegrationInput time;
+      bool                 limit_slopes = false, limit_bounds = false;
+      SlopeLimiter         slope_limiter;
+      BoundLimiter         bound_limiter;
     };
 
     /// A system of conservation laws with its data, ready for time stepping.

@@ -55,7 +55,7 @@ namespace Tessella
     void
     ConservationSolver<dim>::set_method()
     {
-      const TimeInput   &time_input = input.time;
+      const TimeIntegrationInput &time_input = input.time;
       const unsigned int order = time_input.order_for(handler.max_degree());
       const TimeDerivative<ConservationState> f =
         [this](const double             t,
@@ -368,7 +368,7 @@ namespace Tessella
     void
     ConservationSolver<dim>::run(const std::string &checkpoint_file)
     {
-      const TimeInput &t = input.time;
+      const TimeIntegrationInput &t = input.time;
       if (t.restart.empty())
         start();
       else

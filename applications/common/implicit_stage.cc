@@ -43,7 +43,7 @@ namespace Tessella
 
 
     template <int dim>
-    ImplicitStage<dim>::ImplicitStage(const TimeInput                &input,
+    ImplicitStage<dim>::ImplicitStage(const TimeIntegrationInput     &input,
                                       const ConservationProblem<dim> &problem,
                                       PointwiseOperator<dim>         &op,
                                       const MassMatrix<dim>          &mass)

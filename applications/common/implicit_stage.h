@@ -28,7 +28,7 @@ namespace Tessella
     class ImplicitStage
     {
     public:
-      ImplicitStage(const TimeInput                &input,
+      ImplicitStage(const TimeIntegrationInput     &input,
                     const ConservationProblem<dim> &problem,
                     PointwiseOperator<dim>         &op,
                     const MassMatrix<dim>          &mass);
@@ -56,7 +56,7 @@ namespace Tessella
                    const HostVector<double> &g,
                    HostVector<double>       &du);
 
-      const TimeInput                &input;
+      const TimeIntegrationInput     &input;
       const ConservationProblem<dim> &problem;
       PointwiseOperator<dim>         &op;
       const MassMatrix<dim>          &mass;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#include "time_input.h"
+#include "time_integration_input.h"
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/patterns.h>
@@ -46,7 +46,7 @@ namespace Tessella
 
 
     void
-    TimeInput::declare_parameters(ParameterHandler &prm)
+    TimeIntegrationInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Time");
       prm.declare_entry("Final time",
@@ -134,7 +134,7 @@ namespace Tessella
 
 
     std::string
-    TimeInput::final_time_text(ParameterHandler &prm) const
+    TimeIntegrationInput::final_time_text(ParameterHandler &prm) const
     {
       prm.enter_subsection("Time");
       const std::string text = prm.get("Final time");
@@ -145,7 +145,8 @@ namespace Tessella
 
 
     void
-    TimeInput::parse_parameters(ParameterHandler &prm, const double end)
+    TimeIntegrationInput::parse_parameters(ParameterHandler &prm,
+                                           const double      end)
     {
       final_time = end;
       AssertThrow(final_time >= 0.,
@@ -179,7 +180,7 @@ namespace Tessella
 
 
     unsigned int
-    TimeInput::order_for(const unsigned int degree) const
+    TimeIntegrationInput::order_for(const unsigned int degree) const
     {
       const auto range = orders(method);
       return order > 0
@@ -190,7 +191,7 @@ namespace Tessella
 
 
     std::string
-    TimeInput::description(const unsigned int degree) const
+    TimeIntegrationInput::description(const unsigned int degree) const
     {
       return method_name + " " + std::to_string(order_for(degree));
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_applications_common_time_input_h
-#define tessella_applications_common_time_input_h
+#ifndef tessella_applications_common_time_integration_input_h
+#define tessella_applications_common_time_integration_input_h
 
 #include <deal.II/base/parameter_handler.h>
 
@@ -20,7 +20,7 @@ namespace Tessella
     };
 
     /// Sections "Time" and "Newton" of the parameter file.
-    class TimeInput
+    class TimeIntegrationInput
     {
     public:
       void
