@@ -52,7 +52,8 @@ namespace Tessella
       std::shared_ptr<StateFunction<dim>> initial;
       /// Null if none was given.
       std::shared_ptr<StateFunction<dim>> exact;
-      /// A sentence about a polytope whose state is not admissible begins so.
+      /// First words of the sentence that reports a polytope whose state is not
+      /// admissible.
       std::string not_admissible;
     };
   } // namespace Application

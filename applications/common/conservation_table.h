@@ -25,8 +25,8 @@ namespace Tessella
       /// Change of the integrals that the flux through the boundary does not
       /// account for, over the largest integral of absolute values.
       double drift = 0.;
-      /// What the drift is below if only rounding errors and the tolerance of
-      /// Newton's method contribute.
+      /// Bound of the drift that rounding errors and the tolerance of Newton's
+      /// method cause.
       double drift_bound  = 1e-12;
       double step_seconds = 0.;
     };

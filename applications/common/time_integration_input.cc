@@ -119,7 +119,8 @@ namespace Tessella
                         Patterns::Integer(1));
       prm.add_parameter("Maximum iterations",
                         gmres_steps,
-                        "Of GMRES in one step of Newton's method.",
+                        "Largest number of iterations of GMRES in one step "
+                        "of Newton's method.",
                         Patterns::Integer(1));
       prm.declare_entry("Jacobian",
                         "matrix",

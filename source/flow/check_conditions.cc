@@ -33,16 +33,21 @@ namespace Tessella
                                ", but must be positive."));
       }
 
+      std::string
+      boundary_text(const unsigned int boundary_id)
+      {
+        return boundary_id == any_boundary
+                 ? std::string("all other boundary ids")
+                 : "boundary id " + std::to_string(boundary_id);
+      }
+
       template <int dim>
       void
       check_condition(const IdealGas<dim>          &gas,
                       const BoundaryCondition<dim> &condition,
                       const bool                    constant_states)
       {
-        const std::string where =
-          condition.boundary_id == any_boundary
-            ? std::string(" at all other boundary ids")
-            : " at boundary id " + std::to_string(condition.boundary_id);
+        const std::string where = " at " + boundary_text(condition.boundary_id);
         switch (condition.type)
           {
             case ConditionType::far_field:
@@ -129,9 +134,8 @@ namespace Tessella
           for (unsigned int j = 0; j < i; ++j)
             AssertThrow(boundary.conditions[j].boundary_id !=
                           condition.boundary_id,
-                        ExcMessage("There are two conditions for boundary id " +
-                                   std::to_string(condition.boundary_id) +
-                                   "."));
+                        ExcMessage("There are two conditions for " +
+                                   boundary_text(condition.boundary_id) + "."));
           check_condition(gas, condition, constant_states);
         }
 

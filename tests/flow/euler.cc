@@ -8,6 +8,8 @@
 #include <tessella/grid/flow_meshes.h>
 #include <tessella/grid/mapping_quadratic.h>
 
+#include <limits>
+
 #include "../messages.h"
 #include "../operators/pointwise.h"
 #include "states.h"
@@ -228,6 +230,16 @@ test_mistakes()
   wrong.conditions[4].boundary_id = 2;
   check("two conditions",
         contains(message(wrong), "two conditions for boundary id 2"));
+  wrong.conditions[3].boundary_id = wrong.conditions[4].boundary_id =
+    Flow::any_boundary;
+  check("two conditions for all other ids",
+        contains(message(wrong), "two conditions for all other boundary ids"));
+  for (int c = 0; c < dim + 2; ++c)
+    {
+      std::vector<double> infinite = uniform<dim>();
+      infinite[c]                  = std::numeric_limits<double>::infinity();
+      check("an infinite entry", !gas.is_admissible(infinite.data()));
+    }
   wrong                        = good;
   wrong.conditions[1].state[0] = -1.;
   check("negative density",

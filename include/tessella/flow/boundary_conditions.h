@@ -10,6 +10,7 @@ namespace Tessella
 {
   namespace Flow
   {
+    /// Types of boundary conditions.
     enum class ConditionType
     {
       slip_wall,          ///< u . n = 0 through the flux (0, p n, 0)
@@ -24,6 +25,7 @@ namespace Tessella
       given_state         ///< numerical flux to the given state
     };
 
+    /// Boundary id of a condition for all ids without a condition of their own.
     constexpr unsigned int any_boundary = invalid_index;
 
     /// Condition on the part of the boundary with one boundary id.
@@ -32,14 +34,15 @@ namespace Tessella
     {
       unsigned int  boundary_id = 0;
       ConditionType type        = ConditionType::slip_wall;
-      /// State of far_field, supersonic_inflow and given_state.
+      /// State outside, for the types far_field, supersonic_inflow and
+      /// given_state.
       double state[dim + 2] = {};
-      /// Total pressure and total p / rho of total_pressure, with the unit
-      /// vector of the velocity, which points into the domain.
+      /// Total pressure, total temperature p / rho and unit vector of the
+      /// velocity, which points into the domain, for the type total_pressure.
       double total_pressure = 0., total_temperature = 0., direction[dim] = {};
-      /// Pressure of pressure.
+      /// Pressure outside, for the type ConditionType::pressure.
       double pressure = 0.;
-      /// p / rho at isothermal_wall.
+      /// Wall temperature p / rho, for the type isothermal_wall.
       double temperature = 0.;
     };
 

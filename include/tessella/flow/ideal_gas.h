@@ -34,7 +34,8 @@ namespace Tessella
       return condition ? a : b;
     }
 
-    /// What fluxes need of a state beside its conservative variables.
+    /// Quantities derived from a state U that numerical fluxes and boundary
+    /// states use together with U itself.
     template <typename Number>
     struct Primitive
     {
@@ -113,12 +114,13 @@ namespace Tessella
           }
         u[dim + 1] = pressure / (gamma - 1.) + 0.5 * (density * square);
       }
-      /// Whether density and pressure are positive; false for numbers that are
-      /// not finite.
+      /// Whether density and pressure are positive. A state with an entry that
+      /// is not finite is not admissible.
       TESSELLA_HOST_DEVICE bool
       is_admissible(const double *u) const
       {
-        return u[0] > 0. && pressure(u) > 0. && u[dim + 1] < 1e300;
+        return u[0] > 0. && u[0] < 1e300 && pressure(u) > 0. &&
+               u[dim + 1] < 1e300;
       }
       /// Flux F_d(U), column @p d of @p f for each component.
       template <typename Number>
