@@ -18,8 +18,7 @@
 #include <deal.II/base/convergence_table.h>
 
 #include <deal.II/fe/fe_system.h>
-#include <deal.II/lac/block_vector.h>
-#include <deal.II/lac/full_matrix.h>
+#include <deal.II/lac/la_parallel_block_vector.h>
 #include <deal.II/lac/solver_minres.h>
 #include <deal.II/lac/trilinos_precondition.h>
 #include <deal.II/lac/trilinos_solver.h>
@@ -32,21 +31,21 @@
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/forms/divergence_form.h>
 #include <tessella/grid/agglomeration_handler.h>
-#include <tessella/numerics/write_file.h>
-#include <tessella/values/polytope_values.h>
+#include <tessella/numerics/vector_tools.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "common/discretisation_input.h"
+#include "common/distributed_mesh.h"
 #include "common/expression.h"
+#include "common/mass_matrix.h"
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/study_parameters.h"
@@ -56,6 +55,9 @@ namespace Tessella
   namespace Application
   {
     using namespace dealii;
+
+    using VectorType      = LinearAlgebra::distributed::Vector<double>;
+    using BlockVectorType = LinearAlgebra::distributed::BlockVector<double>;
 
     const ProgramInfo info = {
       "stokes",
@@ -70,7 +72,10 @@ namespace Tessella
       "It writes the tables to the file NAME.txt in the folder "
       "Output/Directory,\n"
       "where NAME is the name of the parameter file. Mistakes in the input end\n"
-      "in one sentence and a non-zero exit status.\n"};
+      "in one sentence and a non-zero exit status.\n\n"
+      "On several MPI processes (mpirun) the mesh is distributed over them, see\n"
+      "Mesh/Distribution; the result is the same for the same polytopes.\n",
+      true};
 
     struct Parameters : MeshParameters
     {
@@ -252,16 +257,22 @@ namespace Tessella
       Expression              pressure;
     };
 
-    /// A function from a function object, with several components.
+    /// A function from a function object for its values and, if they are
+    /// needed, one for its gradients.
     template <int dim>
     class ExactFunction : public Function<dim>
     {
     public:
       using Value = std::function<double(const Point<dim> &, unsigned int)>;
+      using Gradient =
+        std::function<Tensor<1, dim>(const Point<dim> &, unsigned int)>;
 
-      ExactFunction(const unsigned int n_components, const Value &f)
+      ExactFunction(const unsigned int n_components,
+                    const Value       &f,
+                    const Gradient    &g = nullptr)
         : Function<dim>(n_components)
         , f(f)
+        , g(g)
       {}
 
       double
@@ -270,8 +281,15 @@ namespace Tessella
         return f(x, component);
       }
 
+      Tensor<1, dim>
+      gradient(const Point<dim> &x, const unsigned int component) const override
+      {
+        return g(x, component);
+      }
+
     private:
-      const Value f;
+      const Value    f;
+      const Gradient g;
     };
 
     /// -nu Laplace(u) = f with u = g on the boundary, component by component.
@@ -322,61 +340,14 @@ namespace Tessella
     /// The matrix of the saddle point problem.
     struct SaddlePoint
     {
-      TrilinosWrappers::SparseMatrix A;
-      SparsityPattern                sparsity;
-      SparseMatrix<double>           B;
+      TrilinosWrappers::SparseMatrix A, B;
 
       void
-      vmult(BlockVector<double> &to, const BlockVector<double> &from) const
+      vmult(BlockVectorType &to, const BlockVectorType &from) const
       {
         A.vmult(to.block(0), from.block(0));
         B.Tvmult_add(to.block(0), from.block(1));
         B.vmult(to.block(1), from.block(0));
-      }
-    };
-
-    /// Mass matrix of the pressure, polytope by polytope.
-    template <int dim>
-    struct PressureMass
-    {
-      std::vector<std::vector<types::global_dof_index>> dofs;
-      std::vector<FullMatrix<double>>                   mass, inverse;
-
-      explicit PressureMass(const AgglomerationHandler<dim> &handler)
-      {
-        PolytopeValues<dim> values(handler, 0, update_values);
-        for (const auto &polytope : handler.polytope_iterators())
-          {
-            values.reinit(polytope);
-            const unsigned int n = values.dofs_per_cell;
-            mass.emplace_back(n, n);
-            for (const unsigned int q : values.quadrature_point_indices())
-              for (const unsigned int i : values.dof_indices())
-                for (const unsigned int j : values.dof_indices())
-                  mass.back()(i, j) += values.JxW(q) *
-                                       values.shape_value(i, q) *
-                                       values.shape_value(j, q);
-            inverse.push_back(mass.back());
-            inverse.back().gauss_jordan();
-            dofs.emplace_back();
-            polytope.get_dof_indices(dofs.back());
-          }
-      }
-
-      void
-      apply(const std::vector<FullMatrix<double>> &blocks,
-            const double                           factor,
-            const Vector<double>                  &from,
-            Vector<double>                        &to) const
-      {
-        for (std::size_t k = 0; k < blocks.size(); ++k)
-          for (unsigned int i = 0; i < dofs[k].size(); ++i)
-            {
-              double sum = 0.;
-              for (unsigned int j = 0; j < dofs[k].size(); ++j)
-                sum += blocks[k](i, j) * from(dofs[k][j]);
-              to(dofs[k][i]) = factor * sum;
-            }
       }
     };
 
@@ -387,14 +358,12 @@ namespace Tessella
     public:
       BlockPreconditioner(const Parameters                     &parameters,
                           const TrilinosWrappers::SparseMatrix &A,
-                          const PressureMass<dim>              &mass)
+                          const MassMatrix<dim>                &mass)
         : viscosity(parameters.viscosity)
         , direct(parameters.preconditioner == "direct")
         , mass(mass)
         , solver(control)
       {
-        x.reinit(A.locally_owned_domain_indices(), MPI_COMM_WORLD);
-        b.reinit(x);
         if (direct)
           solver.initialize(A);
         else
@@ -406,29 +375,23 @@ namespace Tessella
       }
 
       void
-      vmult(BlockVector<double> &to, const BlockVector<double> &from) const
+      vmult(BlockVectorType &to, const BlockVectorType &from) const
       {
         if (direct)
-          {
-            std::copy(from.block(0).begin(),
-                      from.block(0).end(),
-                      b.trilinos_vector()[0]);
-            solver.solve(x, b);
-            std::copy_n(x.trilinos_vector()[0], x.size(), to.block(0).begin());
-          }
+          solver.solve(to.block(0), from.block(0));
         else
           amg.vmult(to.block(0), from.block(0));
-        mass.apply(mass.inverse, viscosity, from.block(1), to.block(1));
+        to.block(1) = from.block(1);
+        mass.apply_inverse(viscosity, to.block(1));
       }
 
     private:
       const double                           viscosity;
       const bool                             direct;
-      const PressureMass<dim>               &mass;
+      const MassMatrix<dim>                 &mass;
       SolverControl                          control;
       mutable TrilinosWrappers::SolverDirect solver;
       TrilinosWrappers::PreconditionAMG      amg;
-      mutable TrilinosWrappers::MPI::Vector  x, b;
     };
 
     template <int dim>
@@ -461,7 +424,7 @@ namespace Tessella
             one_table << "Degree " << degree << " and " << degree - 1 << '\n';
             table.write_text(one_table);
             one_table << '\n';
-            std::cout << one_table.str() << std::flush;
+            screen() << one_table.str() << std::flush;
             tables << one_table.str();
           }
         write_file((std::filesystem::path(parameters.directory) /
@@ -474,20 +437,24 @@ namespace Tessella
       const Parameters        &parameters;
       const ExactSolution<dim> exact;
       SaddlePoint              system;
-      BlockVector<double>      rhs, solution;
+      BlockVectorType          rhs, solution;
 
       void
       add_level(const unsigned int level,
                 const unsigned int degree,
                 ConvergenceTable  &table)
       {
-        const Mesh<dim> mesh = parameters.mesh.template create<dim>(level);
-        const auto      ids  = parameters.agglomeration.create(mesh);
+        const AgglomeratedMesh<dim> agglomerated =
+          create_agglomerated_mesh<dim>(parameters.mesh,
+                                        parameters.agglomeration,
+                                        false,
+                                        level);
+        const Mesh<dim>          &mesh = agglomerated.mesh;
         AgglomerationHandler<dim> velocity(*mesh.triangulation,
                                            mesh.mapping.get()),
           pressure(*mesh.triangulation, mesh.mapping.get());
-        velocity.agglomerate(Agglomeration::by_id<dim>(ids));
-        pressure.agglomerate(Agglomeration::by_id<dim>(ids));
+        velocity.agglomerate(agglomerated.strategy);
+        pressure.agglomerate(agglomerated.strategy);
         velocity.distribute_dofs(
           FESystem<dim>(FE_BoundingBoxLegendre<dim>(degree), dim));
         pressure.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree - 1));
@@ -499,7 +466,7 @@ namespace Tessella
                           "Leave out one of Mesh/Periodic boundaries.");
         const unsigned int n_iterations = solve(pressure);
         table.add_value("level", level);
-        table.add_value("polytopes", velocity.n_polytopes());
+        table.add_value("polytopes", velocity.n_global_polytopes());
         table.add_value("unknowns", velocity.n_dofs() + pressure.n_dofs());
         table.add_value("iterations", n_iterations);
         compute_errors(velocity, pressure, table);
@@ -518,65 +485,80 @@ namespace Tessella
         assembler.reinit(system.A, f);
         assembler.assemble(VelocityForm<dim>(parameters, exact), system.A, f);
 
+        rhs.reinit(2);
+        rhs.block(0).reinit(velocity.locally_owned_dofs(),
+                            velocity.get_communicator());
+        std::copy(f.begin(), f.end(), rhs.block(0).begin());
+
         data.backend = Backend::host;
         RectangularAssembler<dim> rectangular(pressure, velocity, data);
         DivergenceForm<dim>       form;
-        form.set_dirichlet(std::make_shared<ExactFunction<dim>>(
-          dim, [this](const Point<dim> &x, const unsigned int c) {
+        form.set_dirichlet(velocity_function());
+        form.set_coefficient_order(parameters.extra_order);
+        system.B.clear();
+        rectangular.reinit(system.B, rhs.block(1));
+        rectangular.assemble(form, system.B, rhs.block(1));
+        rhs.collect_sizes();
+        // Zero for Stokes' equations proper.
+        rhs.block(1) -= moments(pressure, [this](const Point<dim> &x) {
+          double divergence = 0.;
+          for (unsigned int c = 0; c < dim; ++c)
+            {
+              double         u;
+              Tensor<1, dim> gradient;
+              exact.evaluate_velocity(x, c, u, gradient);
+              divergence += gradient[c];
+            }
+          return divergence;
+        });
+      }
+
+      std::shared_ptr<const ExactFunction<dim>>
+      velocity_function() const
+      {
+        return std::make_shared<const ExactFunction<dim>>(
+          dim,
+          [this](const Point<dim> &x, const unsigned int c) {
             double         u;
             Tensor<1, dim> gradient;
             exact.evaluate_velocity(x, c, u, gradient);
             return u;
-          }));
-        form.set_coefficient_order(parameters.extra_order);
-        Vector<double> g;
-        rectangular.reinit(system.sparsity, system.B, g);
-        rectangular.assemble(form, system.B, g);
-
-        rhs.reinit(std::vector<types::global_dof_index>{velocity.n_dofs(),
-                                                        pressure.n_dofs()});
-        std::copy_n(f.trilinos_vector()[0],
-                    rhs.block(0).size(),
-                    rhs.block(0).begin());
-        rhs.block(1) = g;
-        subtract_divergence(pressure);
+          },
+          [this](const Point<dim> &x, const unsigned int c) {
+            double         u;
+            Tensor<1, dim> gradient;
+            exact.evaluate_velocity(x, c, u, gradient);
+            return gradient;
+          });
       }
 
-      /// Adds - int q div u of the exact velocity, which is zero for Stokes'
-      /// equations proper.
-      void
-      subtract_divergence(const AgglomerationHandler<dim> &pressure)
+      /// Returns int f q for the test functions q of the pressure.
+      VectorType
+      moments(const AgglomerationHandler<dim>                 &pressure,
+              const std::function<double(const Point<dim> &)> &f) const
       {
         AdvectionDiffusionReaction<dim> form;
         form.set_reaction(1.);
         form.set_source(std::make_shared<ExactFunction<dim>>(
-          1, [this](const Point<dim> &x, const unsigned int) {
-            double divergence = 0.;
-            for (unsigned int c = 0; c < dim; ++c)
-              {
-                double         u;
-                Tensor<1, dim> gradient;
-                exact.evaluate_velocity(x, c, u, gradient);
-                divergence -= gradient[c];
-              }
-            return divergence;
-          }));
+          1, [f](const Point<dim> &x, const unsigned int) { return f(x); }));
         form.set_coefficient_order(parameters.extra_order + 2);
         AssemblyParameters data;
         data.backend = Backend::host;
         PolytopicAssembler<dim> assembler(pressure, data);
-        Vector<double>          g(pressure.n_dofs());
-        assembler.assemble_rhs(form, g);
-        rhs.block(1) += g;
+        VectorType              result(pressure.locally_owned_dofs(),
+                          pressure.get_communicator());
+        assembler.assemble_rhs(form, result);
+        return result;
       }
 
       /// The constant 1 as a discrete pressure.
-      static Vector<double>
+      static VectorType
       constant(const AgglomerationHandler<dim> &pressure)
       {
-        Vector<double> one(pressure.n_dofs());
+        VectorType one(pressure.locally_owned_dofs(),
+                       pressure.get_communicator());
         for (unsigned int k = 0; k < pressure.n_polytopes(); ++k)
-          one(pressure.polytopic_dofs().dof_offset[k]) =
+          one.local_element(pressure.polytopic_dofs().dof_offset[k]) =
             std::sqrt(pressure.bounding_box(k).volume());
         return one;
       }
@@ -587,14 +569,14 @@ namespace Tessella
         solution.reinit(rhs);
         // The constant is in the kernel of B^T, so that the right-hand side
         // must be orthogonal to it; it is so up to quadrature.
-        const Vector<double> one = constant(pressure);
+        const VectorType one = constant(pressure);
         rhs.block(1).add(-(rhs.block(1) * one) / (one * one), one);
 
-        const PressureMass<dim>        mass(pressure);
+        const MassMatrix<dim>          mass(pressure);
         const BlockPreconditioner<dim> preconditioner(parameters,
                                                       system.A,
                                                       mass);
-        BlockVector<double>            z(rhs);
+        BlockVectorType                z(rhs);
         preconditioner.vmult(z, rhs);
         SolverControl control(parameters.max_iterations,
                               parameters.tolerance * std::sqrt(z * rhs),
@@ -603,7 +585,7 @@ namespace Tessella
         bool          solved = true;
         try
           {
-            SolverMinRes<BlockVector<double>> solver(control);
+            SolverMinRes<BlockVectorType> solver(control);
             solver.solve(system, solution, rhs, preconditioner);
           }
         catch (const SolverControl::NoConvergence &)
@@ -622,22 +604,16 @@ namespace Tessella
       /// Gives the pressure the mean value of the exact one.
       void
       fix_mean_value(const AgglomerationHandler<dim> &pressure,
-                     const PressureMass<dim>         &mass,
-                     const Vector<double>            &one)
+                     const MassMatrix<dim>           &mass,
+                     const VectorType                &one)
       {
-        Vector<double> product(one.size());
-        mass.apply(mass.mass, 1., one, product);
-        double              integral = 0.;
-        PolytopeValues<dim> values(pressure,
-                                   parameters.extra_order + 2,
-                                   update_values);
-        for (const auto &polytope : pressure.polytope_iterators())
-          {
-            values.reinit(polytope);
-            for (const unsigned int q : values.quadrature_point_indices())
-              integral += values.JxW(q) *
-                          exact.evaluate_pressure(values.quadrature_point(q));
-          }
+        VectorType product(one);
+        product = 0.;
+        mass.vmult_add(1., product, one);
+        const double integral =
+          one * moments(pressure, [this](const Point<dim> &x) {
+            return exact.evaluate_pressure(x);
+          });
         solution.block(1).add((integral - product * solution.block(1)) /
                                 (product * one),
                               one);
@@ -648,50 +624,41 @@ namespace Tessella
                      const AgglomerationHandler<dim> &pressure,
                      ConvergenceTable                &table) const
       {
-        const FEValuesExtractors::Vector speed(0);
-        PolytopeValues<dim>              u_values(velocity,
-                                     parameters.extra_order,
-                                     update_values | update_gradients);
-        PolytopeValues<dim>              p_values(pressure,
-                                     parameters.extra_order + 2,
-                                     update_values);
-        std::vector<Tensor<1, dim>>      u_h;
-        std::vector<Tensor<2, dim>>      grad_u_h;
-        std::vector<double>              p_h;
-        double                           L2 = 0., H1 = 0., p_L2 = 0.;
-        for (const auto &polytope : velocity.polytope_iterators())
-          {
-            u_values.reinit(polytope);
-            u_values[speed].get_function_values(solution.block(0), u_h);
-            u_values[speed].get_function_gradients(solution.block(0), grad_u_h);
-            for (const unsigned int q : u_values.quadrature_point_indices())
-              for (unsigned int c = 0; c < dim; ++c)
-                {
-                  double         u;
-                  Tensor<1, dim> gradient;
-                  exact.evaluate_velocity(u_values.quadrature_point(q),
-                                          c,
-                                          u,
-                                          gradient);
-                  L2 += u_values.JxW(q) * std::pow(u_h[q][c] - u, 2);
-                  H1 +=
-                    u_values.JxW(q) * (grad_u_h[q][c] - gradient).norm_square();
-                }
-          }
-        for (const auto &polytope : pressure.polytope_iterators())
-          {
-            p_values.reinit(polytope);
-            p_h.resize(p_values.n_quadrature_points);
-            p_values.get_function_values(solution.block(1), p_h);
-            for (const unsigned int q : p_values.quadrature_point_indices())
-              p_L2 += p_values.JxW(q) *
-                      std::pow(p_h[q] - exact.evaluate_pressure(
-                                          p_values.quadrature_point(q)),
-                               2);
-          }
-        table.add_value("u L2", std::sqrt(L2));
-        table.add_value("u H1", std::sqrt(H1));
-        table.add_value("p L2", std::sqrt(p_L2));
+        const auto error = [&](const AgglomerationHandler<dim>    &handler,
+                               const VectorType                   &u,
+                               const Function<dim>                &function,
+                               const unsigned int                  order,
+                               const dealii::VectorTools::NormType norm) {
+          Vector<float> difference;
+          VectorTools::integrate_difference(
+            handler, u, function, difference, norm, order);
+          return VectorTools::compute_global_error(handler, difference, norm);
+        };
+        const auto               u     = velocity_function();
+        const unsigned int       order = parameters.extra_order;
+        const ExactFunction<dim> p(1,
+                                   [this](const Point<dim> &x,
+                                          const unsigned int) {
+                                     return exact.evaluate_pressure(x);
+                                   });
+        table.add_value("u L2",
+                        error(velocity,
+                              solution.block(0),
+                              *u,
+                              order,
+                              dealii::VectorTools::L2_norm));
+        table.add_value("u H1",
+                        error(velocity,
+                              solution.block(0),
+                              *u,
+                              order,
+                              dealii::VectorTools::H1_seminorm));
+        table.add_value("p L2",
+                        error(pressure,
+                              solution.block(1),
+                              p,
+                              order + 2,
+                              dealii::VectorTools::L2_norm));
       }
     };
 
