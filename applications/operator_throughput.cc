@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Benchmark of pointwise operators: residual, tangent and Jacobian of the Euler
-// equations on tetrahedra and on polyhedra of tetrahedra, on a CUDA device and
-// on the host, against the times that operations and bytes need at least. See
+// Benchmark of operators: residual, tangent and Jacobian of the Euler
+// equations, and products of a Poisson problem with and without a matrix, on
+// tetrahedra and on polyhedra of tetrahedra, on a CUDA device and on the host,
+// against the times that operations and bytes need at least. See
 // doc/performance/pointwise-operators.md.
 
 #include <deal.II/base/multithread_info.h>
 #include <deal.II/base/parameter_handler.h>
+#include <deal.II/base/timer.h>
 
 #include <deal.II/fe/fe_system.h>
 #include <deal.II/grid/grid_generator.h>
 
+#include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/information.h>
 #include <tessella/device/cuda_device.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/grid/agglomeration.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
 #include <tessella/lac/host_block_matrix.h>
+#include <tessella/operators/matrix_free_operator.h>
 #include <tessella/operators/pointwise_operator.h>
 #include <tessella/portable/legendre.h>
 
@@ -30,6 +35,7 @@
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "common/device_rates.h"
@@ -49,11 +55,12 @@ namespace Tessella
       "operator_throughput",
       "pointwise operators on a CUDA device and on the host",
       "Applies the Euler equations of an ideal gas in 3-D, with the numerical\n"
-      "flux HLLC, to a smooth state on the unit cube, and prints per kind of\n"
-      "polytopes, degree, backend and operation\n"
+      "flux HLLC, to a smooth state on the unit cube, multiplies by the matrix\n"
+      "of a Poisson problem, with this matrix and without it, and prints per kind\n"
+      "of polytopes, degree, backend and operation\n"
       "  number      of polytopes\n"
       "  ns          time per polytope, the least of several calls; on a device\n"
-      "              that of the kernel\n"
+      "              that of the kernel, for products that of ten calls\n"
       "  total ns    the same with preparation and launch\n"
       "  flop        useful operations per polytope\n"
       "  bytes       that must be read and written per polytope\n"
@@ -74,7 +81,11 @@ namespace Tessella
 
       std::vector<unsigned int> degrees;
       std::vector<std::string>  polytopes = {"tetrahedra", "polyhedra"},
-                               operations = {"residual", "tangent", "Jacobian"},
+                               operations = {"residual",
+                                             "tangent",
+                                             "Jacobian",
+                                             "product",
+                                             "matrix product"},
                                backends   = {"automatic"};
       unsigned int n_cells_of_polyhedron = 16, n_unknowns = 0, n_cells = 200000,
                    repetitions = 5, n_threads = 0;
@@ -111,8 +122,10 @@ namespace Tessella
                           Patterns::Integer(40));
         prm.add_parameter("Operations",
                           operations,
-                          "What is measured.",
-                          list("residual|tangent|Jacobian"));
+                          "What is measured. product: without a matrix; matrix "
+                          "product: with the block matrix.",
+                          list("residual|tangent|Jacobian|product|matrix "
+                               "product"));
         prm.add_parameter("Backends",
                           backends,
                           "Backends; automatic takes a device if there is one.",
@@ -239,6 +252,10 @@ namespace Tessella
           std::max(1u, triangulation.n_active_cells() / n_together)));
         handler.distribute_dofs(
           FESystem<dim>(FE_BoundingBoxLegendre<dim>(p), m));
+        AgglomerationHandler<dim> scalar(triangulation);
+        scalar.agglomerate(
+          Agglomeration::by_id<dim>(handler.polytope_of_cell()));
+        scalar.distribute_dofs(FE_BoundingBoxLegendre<dim>(p));
         integrand.set_coefficient_order(p);
         for (const std::string &name : parameters.backends)
           {
@@ -246,10 +263,10 @@ namespace Tessella
               name == "cuda" || (name == "automatic" && cuda_is_available());
             if (cuda)
               run_case<DeviceVector<double>, DeviceBlockMatrix<double>>(
-                kind, p, Backend::cuda, handler, integrand);
+                kind, p, Backend::cuda, handler, scalar, integrand);
             else
               run_case<Vector<double>, HostBlockMatrix<double>>(
-                kind, p, Backend::host, handler, integrand);
+                kind, p, Backend::host, handler, scalar, integrand);
           }
       }
 
@@ -259,6 +276,7 @@ namespace Tessella
                const unsigned int               degree,
                const Backend                    backend,
                const AgglomerationHandler<dim> &handler,
+               const AgglomerationHandler<dim> &scalar,
                const PointwiseIntegrand<dim>   &integrand)
       {
         PointwiseOperator<dim>::AdditionalData data;
@@ -290,32 +308,105 @@ namespace Tessella
             table.add("backend", backend == Backend::cuda ? "cuda" : "host");
             table.add("operation", name);
             table.add("number", std::uint64_t(handler.n_polytopes()));
-            table.add("unknowns", std::uint64_t(handler.n_dofs()));
+            const bool is_product = name.find("product") != std::string::npos;
+            table.add("unknowns",
+                      std::uint64_t(is_product ? scalar.n_dofs()
+                                               : handler.n_dofs()));
+            // Seconds of a call, and those of the kernel.
+            const auto times = [&op]() {
+              const OperatorReport &report = op.report();
+              return std::make_pair(report.time,
+                                    report.backend == Backend::cuda
+                                      ? report.kernel_time
+                                      : report.time);
+            };
+            const unsigned int n = handler.n_polytopes();
             if (name == "residual")
-              measure(op, handler, counter.residual(), [&]() {
+              measure(n, counter.residual(), [&]() {
                 op.residual(integrand, fields, r);
+                return times();
               });
             else if (name == "tangent")
-              measure(op, handler, counter.tangent(), [&]() {
+              measure(n, counter.tangent(), [&]() {
                 op.apply_tangent(integrand, fields, du, r);
+                return times();
               });
-            else
+            else if (name == "Jacobian")
               {
                 MatrixType matrix;
                 op.reinit(matrix);
-                measure(op, handler, counter.jacobian(), [&]() {
+                measure(n, counter.jacobian(), [&]() {
                   op.assemble_jacobian(integrand, fields, matrix);
+                  return times();
                 });
               }
+            else
+              run_product<VectorType, MatrixType>(name == "matrix product",
+                                                  backend,
+                                                  scalar);
           }
       }
 
-      /// Least time of some calls after one that is not measured.
+      /// Products with the matrix of a Poisson problem, or without it.
+      /// Operations: those of sums at points, or a multiplication and an
+      /// addition for each entry; bytes: vectors, and tables or entries, once.
+      template <typename VectorType, typename MatrixType>
       void
-      measure(const PointwiseOperator<dim>    &op,
-              const AgglomerationHandler<dim> &handler,
-              const OperatorWork              &work,
-              const std::function<void()>     &call)
+      run_product(const bool                       with_matrix,
+                  const Backend                    backend,
+                  const AgglomerationHandler<dim> &handler)
+      {
+        AdvectionDiffusionReaction<dim> form;
+        form.set_diffusion(1.);
+        PolytopicAssembler<dim>::AdditionalData data;
+        data.backend = backend;
+        PolytopicAssembler<dim> assembler(handler, data);
+        Vector<double>          on_host(handler.n_dofs());
+        for (unsigned int i = 0; i < on_host.size(); ++i)
+          on_host(i) = std::sin(1.7 * i);
+        VectorType x(on_host), y(on_host);
+        // One call is too short for the clock.
+        constexpr unsigned int n_calls = 10;
+        const auto             run     = [&](const auto &matrix) {
+          const auto wait = [&y]() { y.linfty_norm(); };
+          return [&matrix, &x, &y, wait]() {
+            wait();
+            const Timer timer;
+            for (unsigned int i = 0; i < n_calls; ++i)
+              matrix.vmult(y, x);
+            wait();
+            const double seconds = timer.wall_time() / n_calls;
+            return std::make_pair(seconds, seconds);
+          };
+        };
+        const double vectors = 16. * handler.n_dofs();
+        if (with_matrix)
+          {
+            MatrixType matrix;
+            assembler.reinit(matrix);
+            assembler.assemble_matrix(form, matrix);
+            const double n = matrix.n_nonzero_elements();
+            measure(handler.n_polytopes(),
+                    {2. * n, 8. * n + vectors},
+                    run(matrix));
+          }
+        else
+          {
+            MatrixFreeOperator<dim, MatrixType> matrix;
+            matrix.initialize(handler, form, data);
+            const MatrixFreeReport &report = matrix.report();
+            measure(handler.n_polytopes(),
+                    {report.n_operations, report.table_memory + vectors},
+                    run(matrix));
+          }
+      }
+
+      /// Least times of some calls after one that is not measured. @p call
+      /// returns seconds, in total and of kernels.
+      void
+      measure(const unsigned int                                n_polytopes,
+              const OperatorWork                               &work,
+              const std::function<std::pair<double, double>()> &call)
       {
         double time = std::numeric_limits<double>::max(), total = time,
                sum = 0.;
@@ -324,15 +415,12 @@ namespace Tessella
              i < parameters.repetitions && (i == 0 || sum < 1.);
              ++i)
           {
-            call();
-            const OperatorReport &report = op.report();
-            total                        = std::min(total, report.time);
-            sum += report.time;
-            time = std::min(time,
-                            report.backend == Backend::cuda ? report.kernel_time
-                                                            : report.time);
+            const std::pair<double, double> seconds = call();
+            total = std::min(total, seconds.first);
+            sum += seconds.first;
+            time = std::min(time, seconds.second);
           }
-        const double n = handler.n_polytopes();
+        const double n = n_polytopes;
         table.add("ns", time / n * 1e9, 4);
         table.add("total ns", total / n * 1e9, 4);
         table.add("flop", work.flops / n, 4);

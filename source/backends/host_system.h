@@ -30,6 +30,19 @@ namespace Tessella
       void
       start(const SystemForm<dim> &system);
 
+      /// What start() has prepared: pairs of components, and sigma of each,
+      /// of which equal arrays are shared.
+      const std::vector<SystemPair<dim>> &
+      present_pairs() const
+      {
+        return pairs;
+      }
+      const std::vector<std::shared_ptr<const std::vector<double>>> &
+      present_sigma() const
+      {
+        return sigma;
+      }
+
       /// Computes the rows of this process. Not collective.
       void
       compute_rows(const AssemblyTarget<double> &target);
@@ -40,10 +53,9 @@ namespace Tessella
       void
       update_columns();
 
-      AssemblyContext<dim>        &context;
-      FormPreparation<dim>        &preparation;
-      std::vector<SystemPair<dim>> pairs;
-      /// Sigma of each pair; equal arrays are shared.
+      AssemblyContext<dim>                                   &context;
+      FormPreparation<dim>                                   &preparation;
+      std::vector<SystemPair<dim>>                            pairs;
       std::vector<std::shared_ptr<const std::vector<double>>> sigma;
       SpaceRevision                                           revision;
       std::vector<BlockSparsity>                              columns;

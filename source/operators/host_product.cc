@@ -23,7 +23,6 @@ namespace Tessella
         , dofs(product.dofs)
         , rules(product.rules)
         , kernels(product.kernels)
-        , tables(product.tables)
         , src(src)
         , ghosts(ghosts)
         , transpose(transpose)
@@ -36,7 +35,8 @@ namespace Tessella
         , neighbor_rows((dim + 1) * array_size)
       {}
 
-      // Computes row k; the result is valid until the next call.
+      // Computes row k of all components; the result is valid until the next
+      // call.
       const double *
       compute(const unsigned int k);
 
@@ -45,13 +45,15 @@ namespace Tessella
                                     n_facet_arrays  = 4 * dim + 2;
       using Terms = HostKernels::ProductTerms<dim>;
 
+      // The component that is read, on a polytope.
       const double *
       function(const unsigned int k) const
       {
         const unsigned int n_owned = mesh.n_owned_polytopes();
-        return k < n_owned
-                 ? src + dofs.dof_offset[k]
-                 : ghosts + (dofs.dof_offset[k] - dofs.dof_offset[n_owned]);
+        return (k < n_owned
+                  ? src + dofs.dof_offset[k]
+                  : ghosts + (dofs.dof_offset[k] - dofs.dof_offset[n_owned])) +
+               std::size_t(component) * dofs.n_basis[k];
       }
       void
       add_volume();
@@ -102,11 +104,11 @@ namespace Tessella
       const PolytopicDoFs             &dofs;
       const HostRules<dim>            &rules;
       const HostKernels::Kernels<dim> &kernels;
-      const FormTables<dim>           &tables;
       const double *const src, *const ghosts;
       const bool transpose;
 
-      unsigned int           k = 0;
+      unsigned int           k = 0, component = 0;
+      const FormTables<dim> *tables = nullptr;
       HostKernels::Space     element;
       VolumePointBuffer<dim> volume_points;
       FacetPointBuffer<dim>  facet_points;
@@ -121,15 +123,26 @@ namespace Tessella
     const double *
     HostProduct<dim>::RowProduct::compute(const unsigned int polytope)
     {
-      k       = polytope;
-      element = product.space(k);
-      sums.assign(element.n_functions * HostKernels::padding, 0.);
-      result.resize(element.n_functions);
-      if (tables.n_volume > 0)
-        add_volume();
-      if (tables.facet_structure.facets)
-        add_facets();
-      kernels.sum_lanes(sums.data(), element.n_functions, result.data());
+      k                    = polytope;
+      element              = product.space(k);
+      const unsigned int n = element.n_functions;
+      result.resize(std::size_t(dofs.n_components) * n);
+      for (unsigned int i = 0; i < dofs.n_components; ++i)
+        {
+          sums.assign(n * HostKernels::padding, 0.);
+          for (const Pair &pair : product.pairs)
+            {
+              if ((transpose ? pair.trial : pair.test) != i)
+                continue;
+              tables    = &pair.tables;
+              component = transpose ? pair.test : pair.trial;
+              if (tables->n_volume > 0)
+                add_volume();
+              if (tables->facet_structure.facets)
+                add_facets();
+            }
+          kernels.sum_lanes(sums.data(), n, result.data() + std::size_t(i) * n);
+        }
       return result.data();
     }
 
@@ -139,7 +152,7 @@ namespace Tessella
     void
     HostProduct<dim>::RowProduct::add_volume()
     {
-      const bool constant = tables.volume(k).constant;
+      const bool constant = tables->volume(k).constant;
       unsigned   n_all    = 0;
       if (!constant)
         for (unsigned int s = mesh.subcell_offset[k];
@@ -175,8 +188,8 @@ namespace Tessella
                                                const unsigned int first,
                                                const unsigned int n)
     {
-      const VolumeStructure &structure = tables.volume_structure;
-      const auto             record    = tables.volume(k);
+      const VolumeStructure &structure = tables->volume_structure;
+      const auto             record    = tables->volume(k);
       double                *to        = volume_memory.data();
       unsigned int           i         = 0;
       const auto             next = [&](const bool wanted) -> const double             *{
@@ -282,7 +295,7 @@ namespace Tessella
     {
       const bool            boundary  = mesh.neighbor(code) == invalid_index;
       const unsigned int    side      = code % 2;
-      const FacetStructure &structure = tables.facet_structure;
+      const FacetStructure &structure = tables->facet_structure;
       // Entry i of the record, times a factor.
       const auto put = [&](const typename FormTables<dim>::Record &record,
                            const unsigned int                      i,
@@ -299,7 +312,7 @@ namespace Tessella
               array[q] = factor * values[q];
           }
       };
-      const bool         penalty = tables.penalty_facets;
+      const bool         penalty = tables->penalty_facets;
       const unsigned int n_sides = boundary ? 1 : 2;
       // Places of b_t, beta_t and c_t in a record.
       const unsigned int first_beta = structure.b ? n_sides * dim : 0,
@@ -308,9 +321,9 @@ namespace Tessella
                            (structure.beta && !penalty ? n_sides * dim : 0);
       // The own terms come from this side. The transpose takes the neighbour's
       // terms from the other one, where they have the own function as theirs.
-      const auto own = tables.facet(facet, side);
+      const auto own = tables->facet(facet, side);
       const auto other =
-        transpose && !boundary ? tables.facet(facet, 1 - side) : own;
+        transpose && !boundary ? tables->facet(facet, 1 - side) : own;
       for (unsigned int t = 0; t < n_sides; ++t)
         {
           const auto  &record = t == 0 ? own : other;
@@ -322,7 +335,7 @@ namespace Tessella
               if (structure.b)
                 put(record, t * dim + d, 1., to_b);
               if (penalty)
-                put(record, d, sign * tables.theta, to_beta);
+                put(record, d, sign * tables->theta, to_beta);
               else if (structure.beta)
                 put(record, first_beta + t * dim + d, 1., to_beta);
             }
@@ -378,7 +391,7 @@ namespace Tessella
     HostProduct<dim>::RowProduct::facet_terms(const unsigned int begin,
                                               const bool         boundary)
     {
-      const FacetStructure &structure = tables.facet_structure;
+      const FacetStructure &structure = tables->facet_structure;
       const bool            has_b = transpose ? structure.beta : structure.b,
                  has_beta         = transpose ? structure.b : structure.beta;
       Terms terms                 = {};
@@ -401,6 +414,39 @@ namespace Tessella
     HostProduct<dim>::HostProduct(const HostProblem<dim>    &problem,
                                   const std::vector<double> &sigma,
                                   const PolynomialSpaceType  space_type)
+      : HostProduct(problem, space_type)
+    {
+      pairs.push_back({0, 0, {}});
+      pairs.back().tables.reinit(problem, sigma);
+    }
+
+
+
+    template <int dim>
+    HostProduct<dim>::HostProduct(
+      const HostProblem<dim>                                        &problem,
+      const std::vector<SystemPair<dim>>                            &forms,
+      const std::vector<std::shared_ptr<const std::vector<double>>> &sigma,
+      const PolynomialSpaceType                                      space_type)
+      : HostProduct(problem, space_type)
+    {
+      for (std::size_t p = 0; p < forms.size(); ++p)
+        {
+          pairs.push_back({forms[p].test, forms[p].trial, {}});
+          pairs.back().tables.reinit({problem.mesh,
+                                      problem.dofs,
+                                      *forms[p].form,
+                                      problem.rules,
+                                      problem.kernels},
+                                     *sigma[p]);
+        }
+    }
+
+
+
+    template <int dim>
+    HostProduct<dim>::HostProduct(const HostProblem<dim>   &problem,
+                                  const PolynomialSpaceType space_type)
       : mesh(problem.mesh)
       , dofs(problem.dofs)
       , rules(problem.rules)
@@ -414,7 +460,6 @@ namespace Tessella
       exponents.resize(dim *
                        Legendre::n_functions(dim, max_degree, space_type));
       Legendre::exponents(dim, max_degree, space_type, exponents.data());
-      tables.reinit(problem, sigma);
       const unsigned int n_owned = mesh.n_owned_polytopes();
       for (unsigned int k = 0; k < n_owned; ++k)
         {
@@ -452,7 +497,8 @@ namespace Tessella
             {
               const unsigned int  k      = list == nullptr ? i : (*list)[i];
               const double *const values = row.compute(k);
-              for (unsigned int j = 0; j < dofs.n_basis[k]; ++j)
+              for (unsigned int j = 0; j < dofs.n_components * dofs.n_basis[k];
+                   ++j)
                 dst.store(dofs.dof_offset[k] + j, values[j]);
             }
         },
@@ -482,6 +528,18 @@ namespace Tessella
     template <int dim>
     double
     HostProduct<dim>::n_operations() const
+    {
+      double result = 0.;
+      for (const Pair &pair : pairs)
+        result += n_operations(pair.tables);
+      return result;
+    }
+
+
+
+    template <int dim>
+    double
+    HostProduct<dim>::n_operations(const FormTables<dim> &tables) const
     {
       double result = 0.;
       for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
@@ -520,8 +578,11 @@ namespace Tessella
     std::size_t
     HostProduct<dim>::memory_consumption() const
     {
-      return tables.memory_consumption() +
-             (interior.capacity() + boundary.capacity()) * sizeof(unsigned int);
+      std::size_t result =
+        (interior.capacity() + boundary.capacity()) * sizeof(unsigned int);
+      for (const Pair &pair : pairs)
+        result += pair.tables.memory_consumption();
+      return result;
     }
 
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../backends/facet_points.h"
+#include "../backends/system_pairs.h"
 #include "form_tables.h"
 #include "product_kernel.h"
 
@@ -16,7 +17,8 @@ namespace Tessella
     /// Products without a matrix for all forms, meshes and degrees on the
     /// host's threads: each polytope evaluates its function and those of its
     /// neighbours at the quadrature points, applies the coefficients of the
-    /// form, and integrates against its test functions.
+    /// form, and integrates against its test functions. Systems do this for
+    /// each pair of components that has a form.
     template <int dim>
     class HostProduct : public ProductKernel
     {
@@ -26,6 +28,13 @@ namespace Tessella
       HostProduct(const HostProblem<dim>    &problem,
                   const std::vector<double> &sigma,
                   const PolynomialSpaceType  space);
+      /// The same for the forms of the pairs of components of a system, each
+      /// with its sigma; the form of @p problem is not used.
+      HostProduct(
+        const HostProblem<dim>                                        &problem,
+        const std::vector<SystemPair<dim>>                            &pairs,
+        const std::vector<std::shared_ptr<const std::vector<double>>> &sigma,
+        const PolynomialSpaceType                                      space);
 
       void
       vmult(const Device::Destination<double> &dst,
@@ -54,8 +63,20 @@ namespace Tessella
       memory_consumption() const override;
 
     private:
+      // Coefficients that couple two components.
+      struct Pair
+      {
+        unsigned int    test, trial;
+        FormTables<dim> tables;
+      };
       // Computes rows; each task has one object.
       class RowProduct;
+
+      // Mesh, basis and lists of polytopes, without pairs.
+      HostProduct(const HostProblem<dim>   &problem,
+                  const PolynomialSpaceType space);
+      double
+      n_operations(const FormTables<dim> &tables) const;
 
       HostKernels::Space
       space(const unsigned int k) const
@@ -73,7 +94,7 @@ namespace Tessella
       const HostKernels::Kernels<dim> &kernels;
       const bool                       tensor_product;
       std::vector<unsigned char>       exponents;
-      FormTables<dim>                  tables;
+      std::vector<Pair>                pairs;
       /// Polytopes without and with neighbours on other processes.
       std::vector<unsigned int> interior, boundary;
     };

@@ -14,6 +14,7 @@
 
 #include "../backends/form_preparation.h"
 #include "../backends/host_assembly.h"
+#include "../backends/host_system.h"
 #include "../lac/halo_exchange.h"
 #include "cuda_product.h"
 #include "host_product.h"
@@ -49,9 +50,15 @@ namespace Tessella
     make_simplex_kernel(const Form<dim>           &form,
                         const std::vector<double> &sigma);
 
+    // Sets the diagonal blocks from the block rows that assemble(target)
+    // computes.
+    template <typename Assemble>
     void
-    make_diagonal(const internal::HostProblem<dim> &problem,
-                  const std::vector<double>        &sigma);
+    make_diagonal(const Assemble &assemble);
+
+    // The end of both functions initialize(): products and the report.
+    void
+    finish(const AdditionalData &data, const Timer &timer);
 
     void
     multiply(const internal::Device::Destination<double> &dst,
@@ -153,10 +160,12 @@ namespace Tessella
   // Block rows are assembled one after the other; their diagonal blocks are
   // kept.
   template <int dim, typename MatrixType>
+  template <typename Assemble>
   void
   MatrixFreeOperator<dim, MatrixType>::Implementation::make_diagonal(
-    const internal::HostProblem<dim> &problem, const std::vector<double> &sigma)
+    const Assemble &assemble)
   {
+    const Timer                       timer;
     const BlockSparsity              &blocks = context.structure.blocks;
     const std::vector<std::uint64_t> &offset = context.structure.dof_offset;
     const unsigned int                n = context.structure.n_owned_polytopes;
@@ -194,14 +203,74 @@ namespace Tessella
             to = std::copy_n(block + i * blocks.row_width[k], size, to);
         }
     };
-    internal::assemble_on_host(problem,
-                               blocks,
-                               sigma,
-                               context.space->polynomial_space(),
-                               target,
-                               preparation.kept_diffusion());
+    assemble(target);
     if (on_device)
       diagonal.copy_from(memory);
+    report.diagonal_time = timer.wall_time();
+  }
+
+
+
+  template <int dim, typename MatrixType>
+  void
+  MatrixFreeOperator<dim, MatrixType>::Implementation::finish(
+    const AdditionalData &data, const Timer &timer)
+  {
+    const auto partition = context.structure.partition();
+    context.structure.on_all_processes([&]() {
+      if (partition != nullptr)
+        halo = std::make_unique<Halo>(partition);
+    });
+    diagonal.set_external_product(
+      [this](const internal::Device::Destination<double> &dst,
+             const double                                *src,
+             const bool transpose) { multiply(dst, src, transpose); });
+    report.backend         = on_device ? Backend::cuda : Backend::host;
+    report.instruction_set = data.instruction_set == InstructionSet::automatic
+                               ? best_instruction_set()
+                               : data.instruction_set;
+    report.n_threads       = MultithreadInfo::n_threads();
+    if (kernel != nullptr)
+      {
+        report.kernel       = kernel->name();
+        report.reason       = kernel->reason();
+        report.n_operations = kernel->n_operations();
+        report.table_memory = kernel->memory_consumption();
+      }
+    if (transposed_kernel != nullptr)
+      report.table_memory += transposed_kernel->memory_consumption();
+    report.diagonal_memory = diagonal.memory_consumption();
+    report.setup_time      = timer.wall_time();
+  }
+
+
+
+  template <int dim, typename MatrixType>
+  std::unique_ptr<typename MatrixFreeOperator<dim, MatrixType>::Implementation>
+  MatrixFreeOperator<dim, MatrixType>::start(const PolytopicSpace<dim> &handler,
+                                             const AdditionalData      &data)
+  {
+    constexpr bool on_device = Implementation::on_device;
+    AssertThrow(on_device || data.backend != Backend::cuda,
+                ExcMessage("MatrixFreeOperator<dim> computes products on the "
+                           "host: choose Backend::host or Backend::automatic, "
+                           "or take MatrixFreeOperator<dim, "
+                           "DeviceBlockMatrix<double>>."));
+    AssertThrow(!on_device || data.backend != Backend::host,
+                ExcMessage("MatrixFreeOperator<dim, DeviceBlockMatrix<double>> "
+                           "computes products on a CUDA device: choose "
+                           "Backend::cuda or Backend::automatic, or take "
+                           "MatrixFreeOperator<dim>."));
+    AssertThrow(handler.n_global_polytopes() > 0 && handler.n_dofs() > 0,
+                ExcMessage("MatrixFreeOperator needs degrees of freedom: call "
+                           "agglomerate() and distribute_dofs() of the "
+                           "AgglomerationHandler first."));
+    implementation.reset();
+    auto  made    = std::make_unique<Implementation>(handler, data);
+    auto &context = made->context;
+    context.structure.on_all_processes(
+      [&]() { context.structure.update(handler); });
+    return made;
   }
 
 
@@ -223,65 +292,60 @@ namespace Tessella
     const Form<dim>           &form,
     const AdditionalData      &data)
   {
-    const Timer    timer;
-    constexpr bool on_device = Implementation::on_device;
-    AssertThrow(on_device || data.backend != Backend::cuda,
-                ExcMessage("MatrixFreeOperator<dim> computes products on the "
-                           "host: choose Backend::host or Backend::automatic, "
-                           "or take MatrixFreeOperator<dim, "
-                           "DeviceBlockMatrix<double>>."));
-    AssertThrow(!on_device || data.backend != Backend::host,
-                ExcMessage("MatrixFreeOperator<dim, DeviceBlockMatrix<double>> "
-                           "computes products on a CUDA device: choose "
-                           "Backend::cuda or Backend::automatic, or take "
-                           "MatrixFreeOperator<dim>."));
-    AssertThrow(handler.n_global_polytopes() > 0 && handler.n_dofs() > 0,
-                ExcMessage("MatrixFreeOperator needs degrees of freedom: call "
-                           "agglomerate() and distribute_dofs() of the "
-                           "AgglomerationHandler first."));
-    implementation.reset();
-    auto  made    = std::make_unique<Implementation>(handler, data);
-    auto &context = made->context;
-    context.structure.on_all_processes(
-      [&]() { context.structure.update(handler); });
+    const Timer timer;
+    auto        made    = start(handler, data);
+    auto       &context = made->context;
     made->preparation.start(form);
-    const auto sigma     = made->preparation.prepare(form, true);
-    made->revision       = context.revision();
-    const auto problem   = made->preparation.problem(form);
-    const auto partition = context.structure.partition();
+    const auto sigma   = made->preparation.prepare(form, true);
+    made->revision     = context.revision();
+    const auto problem = made->preparation.problem(form);
     made->make_kernels(form, problem, *sigma.values);
     context.structure.on_all_processes([&]() {
-      const Timer diagonal_timer;
-      made->make_diagonal(problem, *sigma.values);
-      made->report.diagonal_time = diagonal_timer.wall_time();
-      if (partition != nullptr)
-        made->halo = std::make_unique<typename Implementation::Halo>(partition);
-    });
-    Implementation *const pointer = made.get();
-    made->diagonal.set_external_product(
-      [pointer](const internal::Device::Destination<double> &dst,
-                const double                                *src,
-                const bool                                   transpose) {
-        pointer->multiply(dst, src, transpose);
+      made->make_diagonal([&](const internal::AssemblyTarget<double> &target) {
+        internal::assemble_on_host(problem,
+                                   context.structure.blocks,
+                                   *sigma.values,
+                                   context.space->polynomial_space(),
+                                   target,
+                                   made->preparation.kept_diffusion());
       });
-    MatrixFreeReport &report = made->report;
-    report.backend           = on_device ? Backend::cuda : Backend::host;
-    report.instruction_set   = data.instruction_set == InstructionSet::automatic
-                                 ? best_instruction_set()
-                                 : data.instruction_set;
-    report.n_threads         = MultithreadInfo::n_threads();
-    if (made->kernel != nullptr)
-      {
-        report.kernel       = made->kernel->name();
-        report.reason       = made->kernel->reason();
-        report.n_operations = made->kernel->n_operations();
-        report.table_memory = made->kernel->memory_consumption();
-      }
-    if (made->transposed_kernel != nullptr)
-      report.table_memory += made->transposed_kernel->memory_consumption();
-    report.diagonal_memory = made->diagonal.memory_consumption();
-    report.setup_time      = timer.wall_time();
-    implementation         = std::move(made);
+    });
+    made->finish(data, timer);
+    implementation = std::move(made);
+  }
+
+
+
+  template <int dim, typename MatrixType>
+  void
+  MatrixFreeOperator<dim, MatrixType>::initialize(
+    const PolytopicSpace<dim> &handler,
+    const SystemForm<dim>     &system,
+    const AdditionalData      &data)
+  {
+    const Timer timer;
+    AssertThrow(!Implementation::on_device,
+                ExcMessage("The host computes products with systems without a "
+                           "matrix: take MatrixFreeOperator<dim>, or on a "
+                           "device an assembled matrix or "
+                           "PointwiseOperator::apply_tangent()."));
+    auto                      made    = start(handler, data);
+    auto                     &context = made->context;
+    internal::HostSystem<dim> rows(context, made->preparation);
+    rows.start(system);
+    made->revision = context.revision();
+    context.structure.on_all_processes([&]() {
+      made->kernel = std::make_unique<internal::HostProduct<dim>>(
+        made->preparation.problem(*rows.present_pairs().front().form),
+        rows.present_pairs(),
+        rows.present_sigma(),
+        context.space->polynomial_space());
+      made->make_diagonal([&](const internal::AssemblyTarget<double> &target) {
+        rows.compute_rows(target);
+      });
+    });
+    made->finish(data, timer);
+    implementation = std::move(made);
   }
 
 

@@ -121,6 +121,12 @@ namespace
     report("Call initialize()", [&]() { op.vmult(x, y); });
     handler.distribute_dofs(FESystem<2>(FE_BoundingBoxLegendre<2>(1), 2));
     report("take a SystemForm", [&]() { op.initialize(handler, form); });
+    const MatrixFreeTest::SomeSystem<2> three(3);
+    report("The system has 3 components of test functions",
+           [&]() { op.initialize(handler, three); });
+    MatrixFreeOperator<2, DeviceBlockMatrix<double>> of_system;
+    report("The host computes products with systems without a matrix",
+           [&]() { of_system.initialize(handler, three); });
     handler.distribute_dofs(FE_BoundingBoxLegendre<2>(1));
     typename MatrixFreeOperator<2>::AdditionalData data;
     data.backend = Backend::cuda;
@@ -172,6 +178,8 @@ main(int argc, char **argv)
   cases.test_cells<3>();
   cases.test_slab<2>();
   cases.test_slab<3>();
+  cases.test_systems<2>();
+  cases.test_systems<3>();
   test_solvers<2>();
   test_solvers<3>();
   test_errors();

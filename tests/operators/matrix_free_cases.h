@@ -131,6 +131,50 @@ namespace MatrixFreeTest
     }
   };
 
+  // A system of m components whose pairs have forms of several kinds: diffusion
+  // with advection on the diagonal, and beside it a form of a user, a reaction
+  // without terms on facets, advection, or no form at all.
+  template <int dim>
+  class SomeSystem : public SystemForm<dim>
+  {
+  public:
+    explicit SomeSystem(const unsigned int m)
+      : m(m)
+    {
+      variable.set_diffusion(std::make_shared<VariableTensor<dim>>());
+      variable.set_advection(std::make_shared<VariableVector<dim>>());
+      constant.set_diffusion(1.3);
+      constant.set_reaction(0.4);
+      reaction.set_reaction(1.5);
+      Tensor<1, dim> b;
+      b[0] = 0.7;
+      b[1] = -0.4;
+      advection.set_advection(b);
+      // That of the user's form: all have the same points.
+      for (auto *form : {&variable, &constant, &reaction, &advection})
+        form->set_coefficient_order(own.coefficient_order());
+    }
+    unsigned int
+    n_test_components() const override
+    {
+      return m;
+    }
+    const Form<dim> *
+    form(const unsigned int i, const unsigned int j) const override
+    {
+      const Form<dim> *const forms[] = {
+        &own, &reaction, &advection, nullptr, &own};
+      return i != j       ? forms[(2 * i + j) % 5]
+             : i % 2 == 0 ? &variable
+                          : &constant;
+    }
+
+  private:
+    const unsigned int              m;
+    OwnForm<dim>                    own;
+    AdvectionDiffusionReaction<dim> variable, constant, reaction, advection;
+  };
+
   inline Vector<double>
   some_vector(const unsigned int n, const double seed)
   {
@@ -206,23 +250,29 @@ namespace MatrixFreeTest
     void
     test_slab() const;
 
-  private:
+    /// Systems of 1 to 5 components, on the host.
     template <int dim>
+    void
+    test_systems() const;
+
+  private:
+    /// FormType: Form<dim> or SystemForm<dim>.
+    template <int dim, typename FormType>
     void
     check(const std::string         &name,
           const PolytopicSpace<dim> &space,
-          const Form<dim>           &form,
+          const FormType            &form,
           const InstructionSet       set = InstructionSet::automatic) const;
 
     const Report report;
   };
 
   template <typename MatrixType>
-  template <int dim>
+  template <int dim, typename FormType>
   void
   Cases<MatrixType>::check(const std::string         &name,
                            const PolytopicSpace<dim> &space,
-                           const Form<dim>           &form,
+                           const FormType            &form,
                            const InstructionSet       set) const
   {
     using Operator = MatrixFreeOperator<dim, MatrixType>;
@@ -411,6 +461,61 @@ namespace MatrixFreeTest
     check(std::to_string(dim) + "-D slab",
           static_cast<const PolytopicSpace<dim + 1> &>(slab),
           form);
+  }
+
+  template <typename MatrixType>
+  template <int dim>
+  void
+  Cases<MatrixType>::test_systems() const
+  {
+    const std::string  prefix = std::to_string(dim) + "-D system, ";
+    Triangulation<dim> simplices, boxes, curved;
+    GridGenerator::subdivided_hyper_cube_with_simplices(simplices,
+                                                        dim == 2 ? 3 : 1);
+    make_periodic(boxes, 1, dim == 2 ? 3 : 2);
+    GridGenerator::hyper_ball(curved);
+    const MappingQ<dim> mapping(3);
+    for (unsigned int m = 1; m <= 5; ++m)
+      {
+        const SomeSystem<dim> system(m);
+        const std::string     of_m = ", m = " + std::to_string(m);
+        {
+          AgglomerationHandler<dim> handler(simplices);
+          handler.agglomerate(Agglomeration::rtree_parts<dim>(m == 2 ? 3 : 5));
+          handler.distribute_dofs(
+            FESystem<dim>(FE_BoundingBoxLegendre<dim>(6 - m), m));
+          check<dim, SystemForm<dim>>(prefix + "simplices" + of_m,
+                                      handler,
+                                      system);
+        }
+        {
+          AgglomerationHandler<dim> handler(boxes);
+          handler.agglomerate(
+            Agglomeration::rtree_parts<dim>(dim == 2 ? 17 : 9));
+          hp::FECollection<dim>     elements;
+          std::vector<unsigned int> indices(handler.n_polytopes());
+          for (unsigned int p = 1; p <= 3; ++p)
+            elements.push_back(
+              FESystem<dim>(FE_BoundingBoxLegendre<dim>(p), m));
+          for (unsigned int k = 0; k < indices.size(); ++k)
+            indices[k] = (k * k + m) % 3;
+          handler.distribute_dofs(elements, indices);
+          check<dim, SystemForm<dim>>(
+            prefix + "periodic polytopes with hanging nodes, hp" + of_m,
+            handler,
+            system);
+        }
+        if (m == 2 || m == 3)
+          {
+            AgglomerationHandler<dim> handler(curved, &mapping);
+            handler.agglomerate(Agglomeration::rtree_parts<dim>(3));
+            handler.distribute_dofs(
+              FESystem<dim>(FE_BoundingBoxLegendre<dim>(2), m));
+            check<dim, SystemForm<dim>>(prefix + "curved" + of_m,
+                                        handler,
+                                        system);
+          }
+      }
   }
 } // namespace MatrixFreeTest
 

@@ -99,6 +99,36 @@ compute(const Triangulation<dim>           &triangulation,
   return results;
 }
 
+/// Simplices, of which those on the left are joined to squares or cubes: with
+/// three processes, the polytopes of some are single simplices, and not those
+/// of others.
+template <int dim>
+Agglomeration::Strategy<dim>
+distribute_simplices_and_cubes(
+  parallel::fullydistributed::Triangulation<dim> &triangulation)
+{
+  Triangulation<dim> serial;
+  const unsigned int n = dim == 2 ? 8 : 4, n_together = dim == 2 ? 2 : 5;
+  GridGenerator::subdivided_hyper_cube_with_simplices(serial, n);
+  std::vector<unsigned int>            ids;
+  unsigned int                         i = 0, next = 0;
+  std::map<unsigned int, unsigned int> of_cube;
+  for (const auto &cell : serial.active_cell_iterators())
+    {
+      const unsigned int cube = i++ / n_together;
+      // Cubes are numbered in direction x first.
+      const bool joined = cube % n < n / 4;
+      const auto entry  = joined ? of_cube.find(cube) : of_cube.end();
+      ids.push_back(entry != of_cube.end() ? entry->second : next++);
+      if (joined)
+        of_cube[cube] = ids.back();
+      (void)cell;
+    }
+  return Agglomeration::distribute<dim>(serial,
+                                        Agglomeration::by_id<dim>(ids),
+                                        triangulation);
+}
+
 /// Calls @p report with the name of each case and whether all numbers of
 /// processes have the same bits. Vectors are of types @p V for each case.
 template <int dim,
@@ -134,6 +164,26 @@ test_processes(const Report &report)
     const auto strategy = distribute_simplices(triangulation);
     return compute<dim, MatrixType, V1>(triangulation, strategy, hp);
   });
+  // Whether the polytopes of all processes, and of this one, are simplices
+  // decides about the kernel.
+  bool mixed = false;
+  compare("simplices and cubes of them",
+          [&mixed](const MPI_Comm comm, const bool hp) {
+            parallel::fullydistributed::Triangulation<dim> triangulation(comm);
+            const auto strategy = distribute_simplices_and_cubes(triangulation);
+            {
+              AgglomerationHandler<dim> handler(triangulation);
+              handler.agglomerate(strategy);
+              const auto &mesh = handler.polytopic_mesh();
+              const bool  here = mesh.subcell_offset[handler.n_polytopes()] ==
+                                handler.n_polytopes();
+              mixed = mixed || Utilities::MPI::max(here ? 1 : 0, comm) !=
+                                 Utilities::MPI::min(here ? 1 : 0, comm);
+            }
+            return compute<dim, MatrixType, V1>(triangulation, strategy, hp);
+          });
+  report(prefix + "processes with and without simplices alone",
+         Utilities::MPI::max(mixed ? 1 : 0, MPI_COMM_WORLD) == 1);
   compare("two polytopes", [](const MPI_Comm comm, const bool hp) {
     parallel::fullydistributed::Triangulation<dim> triangulation(comm);
     const auto strategy = distribute_two_polytopes(triangulation);

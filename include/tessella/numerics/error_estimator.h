@@ -4,7 +4,8 @@
 
 #include <deal.II/lac/vector.h>
 
-#include <tessella/forms/form.h>
+#include <tessella/backends/assembly_parameters.h>
+#include <tessella/forms/system_form.h>
 #include <tessella/grid/agglomeration_handler.h>
 
 #include <vector>
@@ -20,13 +21,11 @@ namespace Tessella
    * of its own with its own diffusion, source and boundary values, or all
    * components have the same one. The square of an indicator is the sum over c
    * of the formulas below with u_c and its form: what is estimated is the error
-   * of the system of equations of these forms. Terms that couple components
-   * without derivatives, such as the reaction of another species, belong into
-   * the source of u_c (as functions of a DiscreteField for each component);
-   * they then are part of the residual, though not of its weights. For
-   * couplings of the fluxes, as in linear elasticity, jumps() alone has a
-   * meaning: its terms are the jumps of the components, and sigma may be that
-   * of the system.
+   * of the system of equations of these forms. Systems whose components are
+   * coupled, such as linear elasticity, have a SystemForm: residual() then
+   * takes all terms of an equation, and the weights of the form that couples
+   * its component with itself. For such systems the terms of jumps() are the
+   * jumps of the components, with the diagonal forms.
    *
    * VectorType: dealii::Vector<double>,
    * LinearAlgebra::distributed::Vector<double> or
@@ -115,6 +114,28 @@ namespace Tessella
     {
       estimate(handler, forms, sigma, extra_order, true, solution, indicators);
     }
+
+    /**
+     * The same for a system: in the equation of component i,
+     *   R = f_i + sum_j div q_ij - b_ij . grad u_j - c_ij u_j,
+     *   q_ij = a_ij grad u_j + beta_ij u_j,
+     * flux jumps are those of sum_j q_ij, and boundary terms those of all forms
+     * of the equation. The weights rho^2, h_F / (p a_n) and w are those of the
+     * form (i, i); an equation without this form contributes nothing. The
+     * penalty is that of the matrix that PolytopicAssembler computes with
+     * @p parameters, whose constant it needs.
+     *
+     * <b>Cost.</b> That of residual() for each pair of components that has a
+     * form, and the structure of the matrix once.
+     */
+    template <int dim, typename VectorType>
+    void
+    residual(const AgglomerationHandler<dim> &handler,
+             const SystemForm<dim>           &system,
+             const VectorType                &solution,
+             dealii::Vector<double>          &indicators,
+             const unsigned int               extra_order = 4,
+             const AssemblyParameters &parameters = AssemblyParameters());
 
     /**
      * Jump terms alone: eta_k^2 = 1/2 sum_F int_F w [u]^2 and, on Dirichlet and

@@ -4,7 +4,7 @@
 
 #include <tessella/backends/assembly_parameters.h>
 #include <tessella/base/compatibility.h>
-#include <tessella/forms/form.h>
+#include <tessella/forms/system_form.h>
 #include <tessella/grid/polytopic_space.h>
 #include <tessella/lac/host_block_matrix.h>
 
@@ -60,6 +60,11 @@ namespace Tessella
    * cells, polytopes, varying degrees, hanging nodes, periodic and curved
    * boundaries, and slabs.
    *
+   * <b>Systems.</b> A SystemForm of m components is the sum of its scalar
+   * forms: the product evaluates each pair of components that has one, at the
+   * cost of as many scalar products. On devices there are products of scalar
+   * forms only.
+   *
    * <b>CUDA devices.</b> @p MatrixType says where products are computed and
    * which vectors they take: for DeviceBlockMatrix<double>, vectors of type
    * DeviceVector<double>. initialize() evaluates the form and computes the
@@ -103,8 +108,9 @@ namespace Tessella
    * have the same bits for any number of threads and processes. Products of one
    * object may not run in several threads at the same time.
    *
-   * Errors, as exceptions: a space with several components, a space without
-   * degrees of freedom, products after the space has changed, a backend that
+   * Errors, as exceptions: a scalar form on a space with several components, a
+   * system with another number of them or on a device, a space without degrees
+   * of freedom, products after the space has changed, a backend that
    * does not fit @p MatrixType, a device whose memory does not suffice,
    * vectors of other sizes.
    */
@@ -129,6 +135,12 @@ namespace Tessella
     void
     initialize(const PolytopicSpace<dim> &handler,
                const Form<dim>           &form,
+               const AdditionalData      &data = AdditionalData());
+    /// The same for a system of as many components as @p handler has. On the
+    /// host only.
+    void
+    initialize(const PolytopicSpace<dim> &handler,
+               const SystemForm<dim>     &system,
                const AdditionalData      &data = AdditionalData());
     void
     clear();
@@ -209,6 +221,9 @@ namespace Tessella
 
   private:
     struct Implementation;
+    /// Checks the arguments of initialize() and makes its results.
+    std::unique_ptr<Implementation>
+    start(const PolytopicSpace<dim> &handler, const AdditionalData &data);
     /// The matrix of diagonal blocks, if it fits the present space.
     const MatrixType &
     checked() const;
