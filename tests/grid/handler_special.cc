@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "../meshes.h"
+#include "../mixed_mesh.h"
 #include "check_mesh.h"
 
 // ---- curved
@@ -301,28 +302,8 @@ check_mixed_2d()
 void
 check_mixed_3d()
 {
-  // A cube, a pyramid on top of it, a wedge beside it, a tetrahedron between.
-  const std::vector<Point<3>> vertices = {{0, 0, 0},
-                                          {1, 0, 0},
-                                          {0, 1, 0},
-                                          {1, 1, 0},
-                                          {0, 0, 1},
-                                          {1, 0, 1},
-                                          {0, 1, 1},
-                                          {1, 1, 1},
-                                          {.5, .5, 1.5},
-                                          {2, 0, 0},
-                                          {2, 1, 0},
-                                          {1.5, .5, 1.5}};
-  CellData<3>                 hex(8), pyramid(5), wedge(6), tet(4);
-  hex.vertices     = {0, 1, 2, 3, 4, 5, 6, 7};
-  pyramid.vertices = {4, 5, 6, 7, 8};
-  wedge.vertices   = {3, 10, 7, 1, 9, 5};
-  tet.vertices     = {5, 7, 8, 11};
   Triangulation<3> tria;
-  tria.create_triangulation(vertices,
-                            {hex, pyramid, wedge, tet},
-                            SubCellData());
+  make_mixed_mesh(tria);
   // 1 + 1/6 + 1/2 + volume of the tetrahedron
   check_all("3-D mixed", tria, 1. + 1. / 6. + .5 + 1. / 12.);
 }

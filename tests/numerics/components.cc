@@ -22,6 +22,7 @@
 #include <functional>
 
 #include "../messages.h"
+#include "../mixed_mesh.h"
 #include "../tests.h"
 #include "polynomial.h"
 
@@ -41,29 +42,8 @@ make_mesh(const std::string &kind, Triangulation<dim> &triangulation)
     GridGenerator::subdivided_hyper_cube_with_simplices(triangulation, 3);
   else if (kind == "mixed")
     {
-      // A cube, a pyramid on top of it, a wedge beside it, a tetrahedron
-      // between.
       if constexpr (dim == 3)
-        {
-          const std::vector<Point<3>> vertices = {{0, 0, 0},
-                                                  {1, 0, 0},
-                                                  {0, 1, 0},
-                                                  {1, 1, 0},
-                                                  {0, 0, 1},
-                                                  {1, 0, 1},
-                                                  {0, 1, 1},
-                                                  {1, 1, 1},
-                                                  {.5, .5, 1.5},
-                                                  {2, 0, 0},
-                                                  {2, 1, 0},
-                                                  {1.5, .5, 1.5}};
-          std::vector<CellData<3>>    cells(4);
-          cells[0].vertices = {0, 1, 2, 3, 4, 5, 6, 7};
-          cells[1].vertices = {4, 5, 6, 7, 8};
-          cells[2].vertices = {3, 10, 7, 1, 9, 5};
-          cells[3].vertices = {5, 7, 8, 11};
-          triangulation.create_triangulation(vertices, cells, SubCellData());
-        }
+        make_mixed_mesh(triangulation);
     }
   else
     {

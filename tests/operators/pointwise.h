@@ -634,10 +634,14 @@ check_errors()
     "counted from 0");
 }
 
-template <int dim>
+/// Calls compare(name, mesh, mapping, agglomeration, degree, hp, type of the
+/// space) for meshes of all kinds.
+template <int dim, typename Compare>
 void
-test_operators()
+for_meshes(const Compare &compare)
 {
+  const auto          total  = Tessella::PolynomialSpaceType::total_degree;
+  const auto          tensor = Tessella::PolynomialSpaceType::tensor_product;
   const MappingQ<dim> mapping(3);
   for (const std::string mesh : {"box",
                                  "distorted",
@@ -653,23 +657,32 @@ test_operators()
       const Mapping<dim> *given = mesh == "curved" ? &mapping : nullptr;
       const std::string   name  = std::to_string(dim) + "-D " + mesh;
       if (dim == 2 || mesh == "simplices")
-        compare_functors<dim>(
-          name + ", cells", triangulation, given, "none", 1, false);
-      compare_functors<dim>(name + ", hp",
-                            triangulation,
-                            given,
-                            "scattered",
-                            dim == 2 ? 4 : 2,
-                            true);
+        compare(
+          name + ", cells", triangulation, given, "none", 1, false, total);
+      compare(name + ", hp",
+              triangulation,
+              given,
+              "scattered",
+              dim == 2 ? 4 : 2,
+              true,
+              total);
       if (mesh == "distorted")
-        compare_functors<dim>(name + ", Q2",
-                              triangulation,
-                              given,
-                              "steps",
-                              dim == 2 ? 2 : 1,
-                              false,
-                              Tessella::PolynomialSpaceType::tensor_product);
+        compare(name + ", Q2",
+                triangulation,
+                given,
+                "steps",
+                dim == 2 ? 2 : 1,
+                false,
+                tensor);
     }
+}
+
+template <int dim>
+void
+test_operators()
+{
+  for_meshes<dim>(
+    [](auto &&...arguments) { compare_functors<dim>(arguments...); });
   compare_spaces<dim>();
   check_properties<dim>();
   check_errors<dim>();
