@@ -9,9 +9,7 @@
 #include <cmath>
 #include <string>
 
-#include "../base/vector_types.h"
 #include "../lac/reproducible_sum.h"
-#include "../lac/vector_access.h"
 #include "collective_ranges.h"
 #include "facet_points.h"
 #include "form_arrays.h"
@@ -467,12 +465,13 @@ namespace Tessella
 
 
       /// Checks the arguments, with the same result on all processes.
-      template <int dim, typename VectorType>
+      template <int dim>
       const double *
       data(const AgglomerationHandler<dim>        &handler,
            const std::vector<const Form<dim> *>   &forms,
            const std::vector<std::vector<double>> &sigma,
-           const VectorType                       &solution)
+           const ConstVectorView                  &solution,
+           std::vector<double>                    &memory)
       {
         const double *result = nullptr;
         on_all_processes(handler.get_communicator(), [&]() {
@@ -500,7 +499,7 @@ namespace Tessella
                              "PolytopicAssembler::penalty() returns for "
                              "this form and handler."));
             }
-          result = vector_data(solution, handler.n_locally_owned_dofs());
+          result = solution.values(handler.n_locally_owned_dofs(), memory);
         });
         for (const Form<dim> *form : forms)
           form->prepare();
@@ -570,17 +569,18 @@ namespace Tessella
 
 
 
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     estimate(const AgglomerationHandler<dim>        &handler,
              const std::vector<const Form<dim> *>   &forms,
              const std::vector<std::vector<double>> &sigma,
              const unsigned int                      extra_order,
              const bool                              residuals,
-             const VectorType                       &solution,
+             const ConstVectorView                  &solution,
              dealii::Vector<double>                 &indicators)
     {
-      const double *const       u    = data(handler, forms, sigma, solution);
+      std::vector<double> own_memory;
+      const double *const u = data(handler, forms, sigma, solution, own_memory);
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
       const PolytopicDoFs      &dofs = handler.polytopic_dofs();
       handler.tabulate(extra_order);
@@ -636,21 +636,21 @@ namespace Tessella
 
 
 
-#define TESSELLA_INSTANTIATE(dim, VectorType)                      \
+#define TESSELLA_INSTANTIATE(dim)                                  \
   template void estimate(const AgglomerationHandler<dim> &,        \
                          const std::vector<const Form<dim> *> &,   \
                          const std::vector<std::vector<double>> &, \
                          const unsigned int,                       \
                          const bool,                               \
-                         const VectorType &,                       \
+                         const ConstVectorView &,                  \
                          dealii::Vector<double> &);
 
     template double
     global(const AgglomerationHandler<2> &, const dealii::Vector<double> &);
     template double
     global(const AgglomerationHandler<3> &, const dealii::Vector<double> &);
-    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
-    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
+    TESSELLA_INSTANTIATE(2)
+    TESSELLA_INSTANTIATE(3)
 #undef TESSELLA_INSTANTIATE
   } // namespace ErrorEstimator
 } // namespace Tessella

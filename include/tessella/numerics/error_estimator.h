@@ -6,6 +6,7 @@
 
 #include <tessella/forms/form.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/lac/vector_view.h>
 
 #include <vector>
 
@@ -28,9 +29,7 @@ namespace Tessella
    * meaning: its terms are the jumps of the components, and sigma may be that
    * of the system.
    *
-   * VectorType: dealii::Vector<double>,
-   * LinearAlgebra::distributed::Vector<double> or
-   * TrilinosWrappers::MPI::Vector.
+   * Solutions are vectors of any type that ConstVectorView lists.
    *
    * On distributed meshes all functions are collective (values of ghosts are
    * exchanged once). For the same polytopes, indicators are the same to the
@@ -41,14 +40,14 @@ namespace Tessella
     /// Computes the indicators of residual(), or without @p residuals those of
     /// jumps(), with a form and its penalty for each component, or one for all;
     /// internal.
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     estimate(const AgglomerationHandler<dim>        &handler,
              const std::vector<const Form<dim> *>   &forms,
              const std::vector<std::vector<double>> &sigma,
              const unsigned int                      extra_order,
              const bool                              residuals,
-             const VectorType                       &solution,
+             const ConstVectorView                  &solution,
              dealii::Vector<double>                 &indicators);
 
     /**
@@ -91,12 +90,12 @@ namespace Tessella
      * the points of all volumes (2 dim + 1 times for variable coefficients) and
      * of both sides of all facets, for each component.
      */
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     residual(const AgglomerationHandler<dim> &handler,
              const Form<dim>                 &form,
              const std::vector<double>       &sigma,
-             const VectorType                &solution,
+             const ConstVectorView           &solution,
              dealii::Vector<double>          &indicators,
              const unsigned int               extra_order = 4)
     {
@@ -104,12 +103,12 @@ namespace Tessella
         handler, {&form}, {sigma}, extra_order, true, solution, indicators);
     }
     /// The same with a form and its penalty for each component.
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     residual(const AgglomerationHandler<dim>        &handler,
              const std::vector<const Form<dim> *>   &forms,
              const std::vector<std::vector<double>> &sigma,
-             const VectorType                       &solution,
+             const ConstVectorView                  &solution,
              dealii::Vector<double>                 &indicators,
              const unsigned int                      extra_order = 4)
     {
@@ -124,12 +123,12 @@ namespace Tessella
      * are no upper bound of the error, but in practice they decrease at the
      * same rate.
      */
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     jumps(const AgglomerationHandler<dim> &handler,
           const Form<dim>                 &form,
           const std::vector<double>       &sigma,
-          const VectorType                &solution,
+          const ConstVectorView           &solution,
           dealii::Vector<double>          &indicators,
           const unsigned int               extra_order = 4)
     {
@@ -137,12 +136,12 @@ namespace Tessella
         handler, {&form}, {sigma}, extra_order, false, solution, indicators);
     }
     /// The same with a form and its penalty for each component.
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     jumps(const AgglomerationHandler<dim>        &handler,
           const std::vector<const Form<dim> *>   &forms,
           const std::vector<std::vector<double>> &sigma,
-          const VectorType                       &solution,
+          const ConstVectorView                  &solution,
           dealii::Vector<double>                 &indicators,
           const unsigned int                      extra_order = 4)
     {
