@@ -59,7 +59,7 @@ namespace
     form.set_source([](const Point<3> &x) {
       return (2. * numbers::PI * numbers::PI - 1.) * exact(x);
     });
-    SolverControl                                    control(500, 1e-12);
+    SolverControl control(500, 1e-12, false, false);
     typename SolverGMRES<VectorType>::AdditionalData data(100);
     SolverGMRES<VectorType>                          gmres(control, data);
     PreconditionerType                               preconditioner;
