@@ -210,6 +210,13 @@ namespace Tessella
     class ExactSolution
     {
     public:
+      /// Values at a point.
+      struct Values
+      {
+        Tensor<1, dim> u, force;
+        Tensor<2, dim> gradient;
+      };
+
       ExactSolution(const Parameters &parameters)
         : mu(parameters.mu)
         , lambda(parameters.lambda)
@@ -231,25 +238,24 @@ namespace Tessella
 
       /// Evaluates the displacement, its gradient, and the body force -div
       /// sigma, where div sigma = mu Laplace(u) + (lambda + mu) grad div u.
-      void
-      evaluate(const Point<dim> &x,
-               Tensor<1, dim>   &u,
-               Tensor<2, dim>   &gradient,
-               Tensor<1, dim>   &force) const
+      Values
+      evaluate(const Point<dim> &x) const
       {
-        force = 0.;
+        Values result;
         for (unsigned int c = 0; c < dim; ++c)
           {
             SymmetricTensor<2, dim> hessian;
             components[c].template derivatives<dim>({x},
-                                                    &u[c],
-                                                    &gradient[c],
+                                                    &result.u[c],
+                                                    &result.gradient[c],
                                                     &hessian);
-            force[c] -= mu * trace(hessian);
+            result.force[c] -= mu * trace(hessian);
             for (unsigned int d = 0; d < dim; ++d)
-              force[d] -= (lambda + mu) * hessian[c][d];
+              result.force[d] -= (lambda + mu) * hessian[c][d];
           }
-        check_finite(u.norm() + gradient.norm() + force.norm());
+        check_finite(result.u.norm() + result.gradient.norm() +
+                     result.force.norm());
+        return result;
       }
 
       /// Evaluates one component of the displacement, or of the body force, at
@@ -312,10 +318,8 @@ namespace Tessella
       double
       value(const Point<dim> &x, const unsigned int component) const override
       {
-        Tensor<1, dim> u, f;
-        Tensor<2, dim> gradient;
-        exact.evaluate(x, u, gradient, f);
-        return force ? f[component] : u[component];
+        const auto values = exact.evaluate(x);
+        return force ? values.force[component] : values.u[component];
       }
 
       void
@@ -344,10 +348,8 @@ namespace Tessella
       Tensor<2, dim>
       value(const Point<dim> &x) const override
       {
-        Tensor<1, dim> u, f;
-        Tensor<2, dim> gradient;
-        exact.evaluate(x, u, gradient, f);
-        Tensor<2, dim> stress =
+        const Tensor<2, dim> gradient = exact.evaluate(x).gradient;
+        Tensor<2, dim>       stress =
           parameters.mu * (gradient + transpose(gradient));
         for (unsigned int d = 0; d < dim; ++d)
           stress[d][d] += parameters.lambda * trace(gradient);
@@ -550,118 +552,66 @@ namespace Tessella
         compute_penalty_factors(handler, PenaltyFormula::simplex);
       }
 
-      using Scratch = PolytopeScratchData<dim>;
-
+      /// The form by hand.
       void
       assemble(const AgglomerationHandler<dim> &handler)
       {
-        const auto on_polytope = [this](const PolytopeIterator<dim> &polytope,
-                                        Scratch                     &scratch,
-                                        PolytopeCopyData            &copy) {
-          assemble_polytope(scratch.reinit(polytope),
-                            copy.template add<dim>(polytope));
-        };
-        const auto on_boundary = [this](const PolytopeIterator<dim> &polytope,
-                                        const unsigned int           face,
-                                        Scratch                     &scratch,
-                                        PolytopeCopyData            &copy) {
-          const PolytopeInterfaceValues<dim> &values =
-            scratch.reinit(polytope, face);
-          assemble_face(values, copy.add(values));
-        };
-        const auto on_face =
-          [&on_boundary](const PolytopeIterator<dim> &polytope,
-                         const unsigned int           face,
-                         const PolytopeIterator<dim> &,
-                         const unsigned int,
-                         Scratch          &scratch,
-                         PolytopeCopyData &copy) {
-            on_boundary(polytope, face, scratch, copy);
-          };
-        const UpdateFlags flags = update_values | update_gradients;
-        mesh_loop(
-          handler.polytope_iterators(),
-          on_polytope,
-          [this](const PolytopeCopyData &copy) {
-            copy.distribute_local_to_global(matrix, rhs);
-          },
-          Scratch(handler, parameters.extra_order, flags, flags),
-          PolytopeCopyData(),
-          MeshWorker::assemble_own_cells | MeshWorker::assemble_boundary_faces |
-            MeshWorker::assemble_own_interior_faces_once,
-          on_boundary,
-          on_face);
-        matrix.compress(VectorOperation::add);
-        rhs.compress(VectorOperation::add);
-      }
-
-      void
-      assemble_polytope(const PolytopeValues<dim> &values,
-                        PolytopeCopyData::Local   &local) const
-      {
-        Tensor<1, dim>                       u, f;
-        Tensor<2, dim>                       grad_u;
-        std::vector<SymmetricTensor<2, dim>> strain(values.dofs_per_cell);
-        for (const unsigned int q : values.quadrature_point_indices())
-          {
-            exact.evaluate(values.quadrature_point(q), u, grad_u, f);
-            for (const unsigned int i : values.dof_indices())
-              strain[i] = values[displacement].symmetric_gradient(i, q);
-            for (const unsigned int i : values.dof_indices())
-              {
-                const SymmetricTensor<2, dim> sigma =
-                  values.JxW(q) * stress(strain[i]);
-                for (const unsigned int j : values.dof_indices())
-                  local.matrix(i, j) += sigma * strain[j];
-                local.rhs(i) +=
-                  values.JxW(q) * (f * values[displacement].value(i, q));
-              }
-          }
-      }
-
-      void
-      assemble_face(const PolytopeInterfaceValues<dim> &values,
-                    PolytopeCopyData::Local            &local) const
-      {
-        const bool neumann =
-          values.at_boundary() &&
-          parameters.neumann_ids.count(values.boundary_id()) > 0;
         const double penalty = parameters.penalty_constant *
                                (2. * parameters.mu + parameters.lambda);
-        Tensor<1, dim>              u, f;
-        Tensor<2, dim>              grad_u;
-        const unsigned int          n = values.n_current_interface_dofs();
-        std::vector<Tensor<1, dim>> jump(n), traction(n);
-        for (const unsigned int q : values.quadrature_point_indices())
-          {
-            const Tensor<1, dim> normal = values.normal_vector(q);
-            const double         JxW    = values.JxW(q);
-            const double         gamma  = penalty * values.penalty_factor(q);
-            for (const unsigned int i : values.dof_indices())
-              {
-                jump[i] = values[displacement].jump_in_values(i, q);
-                traction[i] =
-                  stress(symmetrize(
-                    values[displacement].average_of_gradients(i, q))) *
-                  normal;
-              }
-            if (values.at_boundary())
-              exact.evaluate(values.quadrature_point(q), u, grad_u, f);
-            for (const unsigned int i : values.dof_indices())
-              if (neumann)
-                local.rhs(i) +=
-                  JxW * (stress(symmetrize(grad_u)) * normal * jump[i]);
-              else
+        const auto cell = [&](const PolytopeValues<dim> &values, auto &local) {
+          const auto                           v = values[displacement];
+          std::vector<SymmetricTensor<2, dim>> strain(values.dofs_per_cell);
+          for (const unsigned int q : values.quadrature_point_indices())
+            {
+              const auto x = exact.evaluate(values.quadrature_point(q));
+              for (const unsigned int i : values.dof_indices())
+                strain[i] = v.symmetric_gradient(i, q);
+              for (const unsigned int i : values.dof_indices())
                 {
-                  const Tensor<1, dim> a =
-                    JxW * (gamma * jump[i] - traction[i]);
-                  const Tensor<1, dim> b = JxW * jump[i];
+                  const auto sigma = values.JxW(q) * stress(strain[i]);
                   for (const unsigned int j : values.dof_indices())
-                    local.matrix(i, j) += a * jump[j] - b * traction[j];
-                  if (values.at_boundary())
-                    local.rhs(i) += a * u;
+                    local.matrix(i, j) += sigma * strain[j];
+                  local.rhs(i) += values.JxW(q) * (x.force * v.value(i, q));
                 }
-          }
+            }
+        };
+        const auto face = [&](const auto &values, auto &local) {
+          const auto                  v = values[displacement];
+          std::vector<Tensor<1, dim>> jump(values.n_current_interface_dofs()),
+            traction(jump);
+          const bool boundary = values.at_boundary();
+          const bool neumann =
+            boundary && parameters.neumann_ids.count(values.boundary_id()) > 0;
+          for (const unsigned int q : values.quadrature_point_indices())
+            {
+              const auto normal = values.normal_vector(q);
+              typename ExactSolution<dim>::Values x;
+              if (boundary)
+                x = exact.evaluate(values.quadrature_point(q));
+              for (const unsigned int i : values.dof_indices())
+                {
+                  const auto strain = v.average_of_symmetric_gradients(i, q);
+                  jump[i]           = v.jump_in_values(i, q);
+                  traction[i]       = stress(strain) * normal;
+                }
+              for (const unsigned int i : values.dof_indices())
+                {
+                  const auto w = values.JxW(q) * jump[i],
+                             a = penalty * values.penalty_factor(q) * w -
+                                 values.JxW(q) * traction[i];
+                  for (const unsigned int j : values.dof_indices())
+                    if (!neumann)
+                      local.matrix(i, j) += a * jump[j] - w * traction[j];
+                  if (boundary)
+                    local.rhs(i) +=
+                      neumann ? stress(symmetrize(x.gradient)) * normal * w
+                              : a * x.u;
+                }
+            }
+        };
+        const auto flags = update_values | update_gradients;
+        assemble_by_hand<dim>(
+          handler, parameters.extra_order, flags, cell, face, matrix, rhs);
       }
 
       // Rigid body motions as consecutive vectors of DoFs, which algebraic
@@ -772,8 +722,6 @@ namespace Tessella
                                    update_values | update_gradients);
         std::vector<Tensor<1, dim>> u_h;
         std::vector<Tensor<2, dim>> grad_u_h;
-        Tensor<1, dim>              u, f;
-        Tensor<2, dim>              grad_u;
         double                      L2 = 0., H1 = 0.;
         for (const auto &polytope : handler.polytope_iterators())
           {
@@ -782,9 +730,9 @@ namespace Tessella
             values[displacement].get_function_gradients(solution, grad_u_h);
             for (const unsigned int q : values.quadrature_point_indices())
               {
-                exact.evaluate(values.quadrature_point(q), u, grad_u, f);
-                L2 += values.JxW(q) * (u_h[q] - u).norm_square();
-                H1 += values.JxW(q) * (grad_u_h[q] - grad_u).norm_square();
+                const auto x = exact.evaluate(values.quadrature_point(q));
+                L2 += values.JxW(q) * (u_h[q] - x.u).norm_square();
+                H1 += values.JxW(q) * (grad_u_h[q] - x.gradient).norm_square();
               }
           }
         table.add_value("L2", std::sqrt(L2));

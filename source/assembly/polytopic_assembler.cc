@@ -80,6 +80,24 @@ namespace Tessella
 
 
   template <int dim>
+  const PenaltyParameters &
+  PolytopicAssembler<dim>::penalty_parameters() const
+  {
+    return implementation->context.parameters.penalty;
+  }
+
+
+
+  template <int dim>
+  const PolytopicSpace<dim> &
+  PolytopicAssembler<dim>::space() const
+  {
+    return *implementation->context.space;
+  }
+
+
+
+  template <int dim>
   template <typename MatrixType, typename VectorType>
   void
   PolytopicAssembler<dim>::assemble(const Form<dim> &form,

@@ -120,8 +120,7 @@ namespace Tessella
 
   template <int dim>
   void
-  AdvectionDiffusionReaction<dim>::set_diffusion(
-    const std::shared_ptr<const Function<dim>> &a)
+  AdvectionDiffusionReaction<dim>::set_diffusion(const FunctionPointer<dim> &a)
   {
     data->scalar_diffusion.set(a);
     data->tensor_function = nullptr;
@@ -183,8 +182,7 @@ namespace Tessella
 
   template <int dim>
   void
-  AdvectionDiffusionReaction<dim>::set_advection(
-    const std::shared_ptr<const Function<dim>> &b)
+  AdvectionDiffusionReaction<dim>::set_advection(const FunctionPointer<dim> &b)
   {
     check_components(b.get(), dim, "advection field");
     data->advection          = VectorCoefficient<dim>();
@@ -218,8 +216,7 @@ namespace Tessella
 
   template <int dim>
   void
-  AdvectionDiffusionReaction<dim>::set_reaction(
-    const std::shared_ptr<const Function<dim>> &c)
+  AdvectionDiffusionReaction<dim>::set_reaction(const FunctionPointer<dim> &c)
   {
     data->reaction.set(c);
   }
@@ -246,8 +243,7 @@ namespace Tessella
 
   template <int dim>
   void
-  AdvectionDiffusionReaction<dim>::set_source(
-    const std::shared_ptr<const Function<dim>> &f)
+  AdvectionDiffusionReaction<dim>::set_source(const FunctionPointer<dim> &f)
   {
     data->source.set(f);
   }

@@ -113,8 +113,7 @@ namespace Tessella
 
   template <int dim>
   void
-  DivergenceForm<dim>::set_dirichlet(
-    const std::shared_ptr<const Function<dim>> &g)
+  DivergenceForm<dim>::set_dirichlet(const FunctionPointer<dim> &g)
   {
     if (g != nullptr)
       internal::check_components(g.get(), dim, "velocity on the boundary");

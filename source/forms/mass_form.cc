@@ -19,9 +19,9 @@ namespace Tessella
 
 
   template <int dim>
-  MassForm<dim>::MassForm(const double                                factor,
-                          const std::shared_ptr<const Function<dim>> &source,
-                          const unsigned int                          component)
+  MassForm<dim>::MassForm(const double                factor,
+                          const FunctionPointer<dim> &source,
+                          const unsigned int          component)
     : factor(factor)
     , source(source)
     , component(component)

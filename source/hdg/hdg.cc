@@ -11,9 +11,8 @@
 #include <tessella/lac/trilinos_block_matrix.h>
 
 #include <string>
-#include <type_traits>
+#include <vector>
 
-#include "../base/vector_types.h"
 #include "../lac/vector_access.h"
 #include "hdg_backend.h"
 #include "post_processing.h"
@@ -97,17 +96,11 @@ namespace Tessella
                              "device of each process all the same."));
     }
 
-    // Vectors are distributed over the processes like the degrees of freedom of
-    // the handler.
-    void
-    reinit_vector(Vector<double> &vector, const unsigned int n_components) const
-    {
-      vector.reinit(n_components * system.dofs().dof_offset.back());
-    }
-#ifdef TESSELLA_HAVE_EPETRA
-    void
-    reinit_vector(TrilinosWrappers::MPI::Vector &vector,
-                  const unsigned int             n_components) const
+    // Indices of vectors with as many entries per polytope as @p n_components
+    // scalar functions; these are distributed over the processes like the
+    // degrees of freedom of the handler.
+    IndexSet
+    owned_indices(const unsigned int n_components) const
     {
       const IndexSet owned = system.handler.locally_owned_dofs();
       IndexSet       set(n_components * owned.size());
@@ -117,21 +110,7 @@ namespace Tessella
           set.add_range(n_components * first,
                         n_components * (first + owned.n_elements()));
         }
-      vector.reinit(set, system.communicator);
-    }
-#endif
-
-    // Throws if a vector without distribution is used on several processes.
-    template <typename VectorType>
-    void
-    check_shared(const VectorType &) const
-    {
-      AssertThrow((system.n_processes == 1 ||
-                   !std::is_same<VectorType, Vector<double>>::value),
-                  ExcMessage("A Vector lives on one process, but the mesh is "
-                             "distributed over " +
-                             std::to_string(system.n_processes) +
-                             ": use TrilinosWrappers::MPI::Vector."));
+      return set;
     }
 
     internal::TraceSystem<dim>                 system;
@@ -314,63 +293,73 @@ namespace Tessella
 
 #ifdef TESSELLA_HAVE_EPETRA
   template <int dim>
-  template <typename VectorType>
   void
   HDG<dim>::recover(const Form<dim>                     &form,
                     const TrilinosWrappers::MPI::Vector &trace,
-                    VectorType                          &solution,
-                    VectorType                          &flux)
+                    const VectorView                    &solution,
+                    const VectorView                    &flux)
   {
     Implementation &data = *implementation;
     data.system.on_all_processes([&] {
-      data.check_shared(solution);
       internal::check_no_ghosts(trace);
       data.check_recover(form, trace.size(), trace.locally_owned_size());
     });
-    data.reinit_vector(solution, 1);
-    data.reinit_vector(flux, dim);
-    data.backend->recover(form,
-                          data.system.exchange(trace.begin()),
-                          solution.begin(),
-                          flux.begin());
+    const std::uint64_t n = data.system.handler.n_locally_owned_dofs();
+    solution.reinit(data.owned_indices(1), data.system.communicator);
+    flux.reinit(data.owned_indices(dim), data.system.communicator);
+    std::vector<double> u_memory, q_memory;
+    double             *u = nullptr, *q = nullptr;
+    data.system.on_all_processes([&] {
+      u = solution.start(n, u_memory);
+      q = flux.start(dim * n, q_memory);
+    });
+    data.backend->recover(form, data.system.exchange(trace.begin()), u, q);
+    data.system.on_all_processes([&] {
+      solution.finish(u_memory);
+      flux.finish(q_memory);
+    });
   }
 #endif
 
 
 
   template <int dim>
-  template <typename VectorType>
   void
   HDG<dim>::post_process(const Form<dim>                 &form,
-                         const VectorType                &solution,
-                         const VectorType                &flux,
+                         const ConstVectorView           &solution,
+                         const ConstVectorView           &flux,
                          const AgglomerationHandler<dim> &finer,
-                         VectorType                      &result) const
+                         const VectorView                &result) const
   {
     const internal::TraceSystem<dim>   &system  = implementation->system;
     const AgglomerationHandler<dim>    &handler = system.handler;
     const internal::PostProcessing<dim> post_processing{handler, finer};
+    std::vector<double>                 u_memory, q_memory, memory;
+    const double                       *u = nullptr, *q = nullptr;
     system.on_all_processes([&] {
+      const std::uint64_t n = handler.n_locally_owned_dofs();
       post_processing.check();
-      implementation->check_shared(solution);
-      internal::check_no_ghosts(solution);
-      internal::check_no_ghosts(flux);
-      AssertThrow(solution.size() == handler.n_dofs() &&
-                    flux.size() == dim * handler.n_dofs(),
-                  ExcMessage("Solution and flux do not have the sizes that "
-                             "HDG::recover() gives them."));
+      u = solution.values(n, u_memory);
+      q = flux.values(dim * n, q_memory);
     });
-    if constexpr (std::is_same<VectorType, Vector<double>>::value)
-      result.reinit(finer.n_dofs());
-    else
-      result.reinit(finer.locally_owned_dofs(), system.communicator);
+    result.reinit(finer.locally_owned_dofs(), system.communicator);
     system.on_all_processes([&] {
       post_processing.run(form,
-                          solution.begin(),
-                          flux.begin(),
+                          u,
+                          q,
                           system.data.instruction_set,
-                          result.begin());
+                          result.start(finer.n_locally_owned_dofs(), memory));
+      result.finish(memory);
     });
+  }
+
+
+
+  template <int dim>
+  const AgglomerationHandler<dim> &
+  HDG<dim>::handler() const
+  {
+    return implementation->system.handler;
   }
 
 
@@ -477,22 +466,6 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim, VectorType)                                       \
-  TESSELLA_IF_EPETRA(                                                      \
-    template void HDG<dim>::recover(const Form<dim> &,                     \
-                                    const TrilinosWrappers::MPI::Vector &, \
-                                    VectorType &,                          \
-                                    VectorType &);)                        \
-  template void HDG<dim>::post_process(const Form<dim> &,                  \
-                                       const VectorType &,                 \
-                                       const VectorType &,                 \
-                                       const AgglomerationHandler<dim> &,  \
-                                       VectorType &) const;
-  INSTANTIATE(2, Vector<double>)
-  TESSELLA_IF_EPETRA(INSTANTIATE(2, TrilinosWrappers::MPI::Vector))
-  INSTANTIATE(3, Vector<double>)
-  TESSELLA_IF_EPETRA(INSTANTIATE(3, TrilinosWrappers::MPI::Vector))
-#undef INSTANTIATE
   template class HDG<2>;
   template class HDG<3>;
 } // namespace Tessella

@@ -82,8 +82,10 @@ namespace Tessella
     {
       check_no_ghosts(vector);
       const std::size_t n_here = vector.end() - vector.begin();
-      constexpr bool    serial = std::is_same<std::remove_const_t<VectorType>,
-                                           dealii::Vector<double>>::value;
+      using Vector             = std::remove_const_t<VectorType>;
+      constexpr bool serial =
+        std::is_same<Vector, dealii::Vector<double>>::value ||
+        std::is_same<Vector, dealii::Vector<float>>::value;
       AssertThrow(n_here == n,
                   dealii::ExcMessage(
                     (serial ? "The vector has " : "The vector holds ") +

@@ -11,8 +11,6 @@
 #include <sstream>
 
 #include "../base/collective.h"
-#include "../base/vector_types.h"
-#include "../lac/vector_access.h"
 #include "checkpoint_files.h"
 #include "new_file.h"
 #include "same_polytopes.h"
@@ -302,31 +300,31 @@ namespace Tessella
 
 
 
-  template <int dim, typename VectorType>
+  template <int dim>
   void
-  write_checkpoint(const std::string                     &file_name,
-                   dealii::Triangulation<dim>            &triangulation,
-                   const AgglomerationHandler<dim>       &handler,
-                   const std::vector<const VectorType *> &solutions,
-                   const std::string                     &user_data)
+  write_checkpoint(const std::string               &file_name,
+                   dealii::Triangulation<dim>      &triangulation,
+                   const AgglomerationHandler<dim> &handler,
+                   const ConstVectorViews          &solutions,
+                   const std::string               &user_data)
   {
     write_checkpoint(file_name,
                      triangulation,
                      std::vector<const AgglomerationHandler<dim> *>(1,
                                                                     &handler),
-                     std::vector<std::vector<const VectorType *>>(1, solutions),
+                     std::vector<ConstVectorViews>(1, solutions),
                      user_data);
   }
 
 
 
-  template <int dim, typename VectorType>
+  template <int dim>
   void
   write_checkpoint(
     const std::string                                    &file_name,
     dealii::Triangulation<dim>                           &triangulation,
     const std::vector<const AgglomerationHandler<dim> *> &handlers,
-    const std::vector<std::vector<const VectorType *>>   &solutions,
+    const std::vector<ConstVectorViews>                  &solutions,
     const std::string                                    &user_data)
   {
     // All processes have the same numbers of handlers and functions.
@@ -336,7 +334,8 @@ namespace Tessella
                              std::to_string(handlers.size()) +
                              " handlers and " +
                              std::to_string(solutions.size()) + " lists."));
-    std::vector<std::vector<const double *>> values(handlers.size());
+    std::vector<std::vector<std::vector<double>>> memory(handlers.size());
+    std::vector<std::vector<const double *>>      values(handlers.size());
     on_all_processes(handlers[0]->get_communicator(), [&]() {
       for (unsigned int i = 0; i < handlers.size(); ++i)
         {
@@ -348,9 +347,11 @@ namespace Tessella
                       ExcUserInput("The handlers of one checkpoint have "
                                    "different polytopes: agglomerate them "
                                    "alike."));
-          for (const VectorType *solution : solutions[i])
+          memory[i].resize(solutions[i].size());
+          for (std::size_t j = 0; j < solutions[i].size(); ++j)
             values[i].push_back(
-              vector_data(*solution, handlers[i]->n_locally_owned_dofs()));
+              solutions[i][j].values(handlers[i]->n_locally_owned_dofs(),
+                                     memory[i][j]));
         }
     });
     CheckpointWriter<dim>(file_name, triangulation, handlers, values, user_data)
@@ -359,20 +360,20 @@ namespace Tessella
 
 
 
-#define TESSELLA_INSTANTIATE(dim, VectorType)                             \
-  template void write_checkpoint(const std::string &,                     \
-                                 dealii::Triangulation<dim> &,            \
-                                 const AgglomerationHandler<dim> &,       \
-                                 const std::vector<const VectorType *> &, \
-                                 const std::string &);                    \
-  template void write_checkpoint(                                         \
-    const std::string &,                                                  \
-    dealii::Triangulation<dim> &,                                         \
-    const std::vector<const AgglomerationHandler<dim> *> &,               \
-    const std::vector<std::vector<const VectorType *>> &,                 \
+#define TESSELLA_INSTANTIATE(dim)                                   \
+  template void write_checkpoint(const std::string &,               \
+                                 dealii::Triangulation<dim> &,      \
+                                 const AgglomerationHandler<dim> &, \
+                                 const ConstVectorViews &,          \
+                                 const std::string &);              \
+  template void write_checkpoint(                                   \
+    const std::string &,                                            \
+    dealii::Triangulation<dim> &,                                   \
+    const std::vector<const AgglomerationHandler<dim> *> &,         \
+    const std::vector<ConstVectorViews> &,                          \
     const std::string &);
 
-  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
-  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
+  TESSELLA_INSTANTIATE(2)
+  TESSELLA_INSTANTIATE(3)
 #undef TESSELLA_INSTANTIATE
 } // namespace Tessella

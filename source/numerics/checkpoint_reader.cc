@@ -12,8 +12,6 @@
 #include <map>
 
 #include "../base/collective.h"
-#include "../base/vector_types.h"
-#include "../lac/vector_access.h"
 #include "checkpoint_files.h"
 
 namespace Tessella
@@ -415,18 +413,18 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename VectorType>
   void
   CheckpointReader<dim>::read(const AgglomerationHandler<dim> &handler,
-                              const std::vector<VectorType *> &solutions) const
+                              const VectorViews               &solutions) const
   {
     const Implementation &data = *implementation;
     const MPI_Comm        comm = data.communicator;
     const unsigned int    index =
       std::find(data.handlers.begin(), data.handlers.end(), &handler) -
       data.handlers.begin();
-    unsigned int          n_vectors = 0;
-    std::vector<double *> values;
+    unsigned int                     n_vectors = 0;
+    std::vector<std::vector<double>> memory(solutions.size());
+    std::vector<double *>            values;
     on_all_processes(comm, [&]() {
       AssertThrow(index < data.handlers.size(),
                   ExcUserInput("read() needs the handler that restore() has "
@@ -436,9 +434,9 @@ namespace Tessella
                   ExcUserInput("The checkpoint \"" + data.name + "\" has " +
                                std::to_string(n_vectors) + " vectors, not " +
                                std::to_string(solutions.size()) + "."));
-      for (VectorType *solution : solutions)
+      for (std::size_t i = 0; i < solutions.size(); ++i)
         values.push_back(
-          vector_data(*solution, handler.n_locally_owned_dofs()));
+          solutions[i].start(handler.n_locally_owned_dofs(), memory[i]));
     });
     if (n_vectors == 0)
       return;
@@ -462,30 +460,14 @@ namespace Tessella
                           k,
                           data.polynomials[k][index].coefficients,
                           values);
-  }
-
-  template <int dim>
-  template <typename VectorType>
-  void
-  CheckpointReader<dim>::read(const AgglomerationHandler<dim> &handler,
-                              VectorType                      &solution) const
-  {
-    read(handler, std::vector<VectorType *>(1, &solution));
+    on_all_processes(comm, [&]() {
+      for (std::size_t i = 0; i < solutions.size(); ++i)
+        solutions[i].finish(memory[i]);
+    });
   }
 
 
 
   template class CheckpointReader<2>;
   template class CheckpointReader<3>;
-
-#define TESSELLA_INSTANTIATE(dim, VectorType)                                  \
-  template void CheckpointReader<dim>::read(const AgglomerationHandler<dim> &, \
-                                            const std::vector<VectorType *> &) \
-    const;                                                                     \
-  template void CheckpointReader<dim>::read(const AgglomerationHandler<dim> &, \
-                                            VectorType &) const;
-
-  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
-  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
-#undef TESSELLA_INSTANTIATE
 } // namespace Tessella

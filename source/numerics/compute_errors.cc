@@ -5,7 +5,6 @@
 
 #include <cmath>
 
-#include "../base/vector_types.h"
 #include "../lac/reproducible_sum.h"
 #include "collective_ranges.h"
 #include "facet_points.h"
@@ -450,17 +449,17 @@ namespace Tessella
       /// Checks the arguments, computes the squares of the norms of the
       /// components that @p mask selects, and sums them over all processes,
       /// with the same bits for any number of them. Collective.
-      template <int dim, typename VectorType>
+      template <int dim>
       std::vector<Squares>
       squares_of_errors(const AgglomerationHandler<dim> &handler,
                         const Form<dim>                 &form,
                         const std::vector<double>       &sigma,
-                        const VectorType                &solution,
-                        const Function<dim>             &exact,
+                        const ConstVectorView           &solution,
+                        const FunctionReference<dim>    &argument,
                         const unsigned int               extra_order,
                         const dealii::ComponentMask     &mask)
       {
-        check_function(handler, exact);
+        const Function<dim> &exact = check_function(handler, argument);
         check_mask(mask, handler.n_components());
         handler.tabulate(extra_order);
         const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
@@ -479,7 +478,8 @@ namespace Tessella
         const std::vector<unsigned int> components =
           selected_components(mask, handler.n_components());
         const std::size_t          m = components.size();
-        const double *const        u = own_values(handler, solution);
+        std::vector<double>        memory;
+        const double *const        u = own_values(handler, solution, memory);
         const DiscreteProblem<dim> problem(handler, form, sigma, extra_order);
 
         const std::vector<Squares> of_polytopes =
@@ -519,13 +519,13 @@ namespace Tessella
 
 
 
-    template <int dim, typename VectorType>
+    template <int dim>
     ErrorNorms
     compute_errors(const AgglomerationHandler<dim> &handler,
                    const Form<dim>                 &form,
                    const std::vector<double>       &sigma,
-                   const VectorType                &solution,
-                   const Function<dim>             &exact,
+                   const ConstVectorView           &solution,
+                   const FunctionArgument<dim>     &exact,
                    const unsigned int               extra_order,
                    const dealii::ComponentMask     &mask)
     {
@@ -542,13 +542,13 @@ namespace Tessella
 
 
 
-    template <int dim, typename VectorType>
+    template <int dim>
     std::vector<ErrorNorms>
     compute_component_errors(const AgglomerationHandler<dim>        &handler,
                              const std::vector<const Form<dim> *>   &forms,
                              const std::vector<std::vector<double>> &sigma,
-                             const VectorType                       &solution,
-                             const Function<dim>                    &exact,
+                             const ConstVectorView                  &solution,
+                             const FunctionArgument<dim>            &exact,
                              const unsigned int extra_order)
     {
       const unsigned int n_components = handler.n_components();
@@ -584,25 +584,24 @@ namespace Tessella
 
 
 
-#define TESSELLA_INSTANTIATE(dim, VectorType)                                 \
-  template ErrorNorms compute_errors<dim, VectorType>(                        \
-    const AgglomerationHandler<dim> &,                                        \
-    const Form<dim> &,                                                        \
-    const std::vector<double> &,                                              \
-    const VectorType &,                                                       \
-    const Function<dim> &,                                                    \
-    const unsigned int,                                                       \
-    const dealii::ComponentMask &);                                           \
-  template std::vector<ErrorNorms> compute_component_errors<dim, VectorType>( \
-    const AgglomerationHandler<dim> &,                                        \
-    const std::vector<const Form<dim> *> &,                                   \
-    const std::vector<std::vector<double>> &,                                 \
-    const VectorType &,                                                       \
-    const Function<dim> &,                                                    \
+#define TESSELLA_INSTANTIATE(dim)                                            \
+  template ErrorNorms compute_errors<dim>(const AgglomerationHandler<dim> &, \
+                                          const Form<dim> &,                 \
+                                          const std::vector<double> &,       \
+                                          const ConstVectorView &,           \
+                                          const FunctionArgument<dim> &,     \
+                                          const unsigned int,                \
+                                          const dealii::ComponentMask &);    \
+  template std::vector<ErrorNorms> compute_component_errors<dim>(            \
+    const AgglomerationHandler<dim> &,                                       \
+    const std::vector<const Form<dim> *> &,                                  \
+    const std::vector<std::vector<double>> &,                                \
+    const ConstVectorView &,                                                 \
+    const FunctionArgument<dim> &,                                           \
     const unsigned int);
 
-    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
-    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
+    TESSELLA_INSTANTIATE(2)
+    TESSELLA_INSTANTIATE(3)
 #undef TESSELLA_INSTANTIATE
   } // namespace VectorTools
 } // namespace Tessella

@@ -16,8 +16,6 @@
 #include <sstream>
 
 #include "../base/collective.h"
-#include "../base/vector_types.h"
-#include "../lac/vector_access.h"
 #include "polynomial_derivatives.h"
 #include "polytope_evaluation.h"
 #include "polytope_outlines.h"
@@ -38,10 +36,9 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename VectorType>
   void
-  PolytopicDataOut<dim>::add_data_vector(const VectorType  &vector,
-                                         const std::string &name)
+  PolytopicDataOut<dim>::add_data_vector(const ConstVectorView &vector,
+                                         const std::string     &name)
   {
     const unsigned int n = handler->n_components();
     if (n == 1)
@@ -63,10 +60,9 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename VectorType>
   void
   PolytopicDataOut<dim>::add_data_vector(
-    const VectorType                  &vector,
+    const ConstVectorView             &vector,
     const std::vector<std::string>    &names,
     const std::vector<Interpretation> &interpretation)
   {
@@ -76,10 +72,9 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename VectorType>
   typename PolytopicDataOut<dim>::DofFunction
   PolytopicDataOut<dim>::make_function(const AgglomerationHandler<dim> &other,
-                                       const VectorType &vector) const
+                                       const ConstVectorView &vector) const
   {
     AssertThrow(have_same_polytopes(*handler, other),
                 ExcUserInput("The handlers of one output have different "
@@ -87,19 +82,19 @@ namespace Tessella
     DofFunction result;
     result.handler             = &other;
     const std::size_t   n_own  = other.n_locally_owned_dofs();
-    const double *const values = vector_data(vector, n_own);
-    result.values.assign(values, values + n_own);
+    const double *const values = vector.values(n_own, result.values);
+    if (values != result.values.data())
+      result.values.assign(values, values + n_own);
     return result;
   }
 
 
 
   template <int dim>
-  template <typename VectorType>
   void
   PolytopicDataOut<dim>::add_data_vector(
     const AgglomerationHandler<dim>   &other,
-    const VectorType                  &vector,
+    const ConstVectorView             &vector,
     const std::vector<std::string>    &names,
     const std::vector<Interpretation> &interpretation)
   {
@@ -123,26 +118,24 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename VectorType>
   void
   PolytopicDataOut<dim>::add_data_vector(
-    const VectorType                     &vector,
+    const ConstVectorView                &vector,
     const dealii::DataPostprocessor<dim> &postprocessor)
   {
     add_data_vector(std::vector<const AgglomerationHandler<dim> *>(1,
                                                                    &*handler),
-                    std::vector<const VectorType *>(1, &vector),
+                    vector,
                     postprocessor);
   }
 
 
 
   template <int dim>
-  template <typename VectorType>
   void
   PolytopicDataOut<dim>::add_data_vector(
     const std::vector<const AgglomerationHandler<dim> *> &handlers,
-    const std::vector<const VectorType *>                &vectors,
+    const ConstVectorViews                               &vectors,
     const dealii::DataPostprocessor<dim>                 &postprocessor)
   {
     AssertThrow(!handlers.empty() && handlers.size() == vectors.size(),
@@ -160,7 +153,7 @@ namespace Tessella
                              "more, such as normal vectors."));
     DofData data;
     for (unsigned int f = 0; f < handlers.size(); ++f)
-      data.functions.push_back(make_function(*handlers[f], *vectors[f]));
+      data.functions.push_back(make_function(*handlers[f], vectors[f]));
     data.postprocessor  = &postprocessor;
     data.names          = postprocessor.get_names();
     data.interpretation = postprocessor.get_data_component_interpretation();
@@ -1012,35 +1005,14 @@ namespace Tessella
 
 
 
-#define TESSELLA_INSTANTIATE_VECTOR(dim, VectorType)                         \
-  template void PolytopicDataOut<dim>::add_data_vector(const VectorType &,   \
-                                                       const std::string &); \
-  template void PolytopicDataOut<dim>::add_data_vector(                      \
-    const VectorType &,                                                      \
-    const std::vector<std::string> &,                                        \
-    const std::vector<PolytopicDataOut<dim>::Interpretation> &);             \
-  template void PolytopicDataOut<dim>::add_data_vector(                      \
-    const AgglomerationHandler<dim> &,                                       \
-    const VectorType &,                                                      \
-    const std::vector<std::string> &,                                        \
-    const std::vector<PolytopicDataOut<dim>::Interpretation> &);             \
-  template void PolytopicDataOut<dim>::add_data_vector(                      \
-    const VectorType &, const dealii::DataPostprocessor<dim> &);             \
-  template void PolytopicDataOut<dim>::add_data_vector(                      \
-    const std::vector<const AgglomerationHandler<dim> *> &,                  \
-    const std::vector<const VectorType *> &,                                 \
-    const dealii::DataPostprocessor<dim> &);
-
 #define TESSELLA_INSTANTIATE(dim)                         \
   template class PolytopicDataOut<dim>;                   \
   template void PolytopicDataOut<dim>::add_polytope_data( \
     const dealii::Vector<float> &, const std::string &);  \
   template void PolytopicDataOut<dim>::add_polytope_data( \
-    const dealii::Vector<double> &, const std::string &); \
-  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE_VECTOR, dim)
+    const dealii::Vector<double> &, const std::string &);
 
   TESSELLA_INSTANTIATE(2)
   TESSELLA_INSTANTIATE(3)
 #undef TESSELLA_INSTANTIATE
-#undef TESSELLA_INSTANTIATE_VECTOR
 } // namespace Tessella

@@ -12,9 +12,7 @@
 #include <string>
 
 #include "../backends/host_system.h"
-#include "../base/vector_types.h"
 #include "../lac/reproducible_sum.h"
-#include "../lac/vector_access.h"
 #include "collective_ranges.h"
 #include "facet_points.h"
 #include "form_arrays.h"
@@ -633,12 +631,13 @@ namespace Tessella
 
 
       /// Checks the arguments, with the same result on all processes.
-      template <int dim, typename VectorType>
+      template <int dim>
       const double *
       data(const AgglomerationHandler<dim>        &handler,
            const std::vector<const Form<dim> *>   &forms,
            const std::vector<std::vector<double>> &sigma,
-           const VectorType                       &solution)
+           const ConstVectorView                  &solution,
+           std::vector<double>                    &memory)
       {
         const double *result = nullptr;
         on_all_processes(handler.get_communicator(), [&]() {
@@ -666,7 +665,7 @@ namespace Tessella
                              "PolytopicAssembler::penalty() returns for "
                              "this form and handler."));
             }
-          result = vector_data(solution, handler.n_locally_owned_dofs());
+          result = solution.values(handler.n_locally_owned_dofs(), memory);
         });
         for (const Form<dim> *form : forms)
           form->prepare();
@@ -776,17 +775,18 @@ namespace Tessella
 
 
 
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     estimate(const AgglomerationHandler<dim>        &handler,
              const std::vector<const Form<dim> *>   &forms,
              const std::vector<std::vector<double>> &sigma,
              const unsigned int                      extra_order,
              const bool                              residuals,
-             const VectorType                       &solution,
+             const ConstVectorView                  &solution,
              dealii::Vector<double>                 &indicators)
     {
-      const double *const u = data(handler, forms, sigma, solution);
+      std::vector<double> memory;
+      const double *const u = data(handler, forms, sigma, solution, memory);
       prepare(handler, extra_order);
       std::vector<EstimatorEquation<dim>> equations(handler.n_components());
       for (unsigned int c = 0; c < equations.size(); ++c)
@@ -803,21 +803,22 @@ namespace Tessella
 
 
 
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     residual(const AgglomerationHandler<dim> &handler,
              const SystemForm<dim>           &system,
-             const VectorType                &solution,
+             const ConstVectorView           &solution,
              dealii::Vector<double>          &indicators,
              const unsigned int               extra_order,
              const AssemblyParameters        &parameters)
     {
-      const double *u = nullptr;
+      std::vector<double> memory;
+      const double       *u = nullptr;
       on_all_processes(handler.get_communicator(), [&]() {
         AssertThrow(handler.n_dofs() > 0,
                     ExcUserInput("Error indicators need a handler with degrees "
                                  "of freedom."));
-        u = vector_data(solution, handler.n_locally_owned_dofs());
+        u = solution.values(handler.n_locally_owned_dofs(), memory);
       });
       // Sigma of each pair, as for the matrix.
       AssemblyContext<dim> context(handler, parameters);
@@ -869,17 +870,17 @@ namespace Tessella
 
 
 
-#define TESSELLA_INSTANTIATE(dim, VectorType)                      \
+#define TESSELLA_INSTANTIATE(dim)                                  \
   template void estimate(const AgglomerationHandler<dim> &,        \
                          const std::vector<const Form<dim> *> &,   \
                          const std::vector<std::vector<double>> &, \
                          const unsigned int,                       \
                          const bool,                               \
-                         const VectorType &,                       \
+                         const ConstVectorView &,                  \
                          dealii::Vector<double> &);                \
   template void residual(const AgglomerationHandler<dim> &,        \
                          const SystemForm<dim> &,                  \
-                         const VectorType &,                       \
+                         const ConstVectorView &,                  \
                          dealii::Vector<double> &,                 \
                          const unsigned int,                       \
                          const AssemblyParameters &);
@@ -888,8 +889,8 @@ namespace Tessella
     global(const AgglomerationHandler<2> &, const dealii::Vector<double> &);
     template double
     global(const AgglomerationHandler<3> &, const dealii::Vector<double> &);
-    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
-    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
+    TESSELLA_INSTANTIATE(2)
+    TESSELLA_INSTANTIATE(3)
 #undef TESSELLA_INSTANTIATE
   } // namespace ErrorEstimator
 } // namespace Tessella

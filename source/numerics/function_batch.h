@@ -7,13 +7,14 @@
 #include <deal.II/fe/component_mask.h>
 
 #include <tessella/base/exceptions.h>
+#include <tessella/forms/function_pointer.h>
+#include <tessella/lac/vector_view.h>
 
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "../base/collective.h"
-#include "../base/vector_types.h"
 #include "../lac/vector_access.h"
 #include "polytope_evaluation.h"
 
@@ -33,19 +34,23 @@ namespace Tessella
                     "yet; call agglomerate() and distribute_dofs() first."));
     }
 
-    /// Checks the handler and the number of components.
+    /// Checks the handler, and that there is a function with as many
+    /// components. Returns the function.
     template <int dim>
-    void
+    const dealii::Function<dim> &
     check_function(const AgglomerationHandler<dim> &handler,
-                   const dealii::Function<dim>     &function)
+                   const FunctionReference<dim>    &function)
     {
       check_handler(handler);
+      AssertThrow(function != nullptr,
+                  dealii::ExcMessage("The function is a null pointer."));
       AssertThrow(
-        function.n_components == handler.n_components(),
+        function->n_components == handler.n_components(),
         dealii::ExcMessage(
-          "The function has " + std::to_string(function.n_components) +
+          "The function has " + std::to_string(function->n_components) +
           " components, but the finite element has " +
           std::to_string(handler.n_components()) + "; they must be equal."));
+      return *function;
     }
 
     /// Checks that @p mask fits a function and selects a component.
@@ -74,6 +79,21 @@ namespace Tessella
       decltype(vector_data(vector, 0)) result = nullptr;
       on_all_processes(handler.get_communicator(), [&]() {
         result = vector_data(vector, handler.n_locally_owned_dofs());
+      });
+      return result;
+    }
+
+    /// The same for a vector of any type, with @p memory for a copy if it is
+    /// not in the memory of the host.
+    template <int dim>
+    const double *
+    own_values(const AgglomerationHandler<dim> &handler,
+               const ConstVectorView           &vector,
+               std::vector<double>             &memory)
+    {
+      const double *result = nullptr;
+      on_all_processes(handler.get_communicator(), [&]() {
+        result = vector.values(handler.n_locally_owned_dofs(), memory);
       });
       return result;
     }

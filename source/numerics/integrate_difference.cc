@@ -6,7 +6,6 @@
 #include <cmath>
 #include <string>
 
-#include "../base/vector_types.h"
 #include "../lac/reproducible_sum.h"
 #include "collective_ranges.h"
 #include "function_batch.h"
@@ -105,11 +104,11 @@ namespace Tessella
 
 
 
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     integrate_difference(const AgglomerationHandler<dim> &handler,
-                         const VectorType                &solution,
-                         const Function<dim>             &exact,
+                         const ConstVectorView           &solution,
+                         const FunctionArgument<dim>     &argument,
                          dealii::Vector<float>           &difference,
                          const NormType                   norm,
                          const unsigned int               extra_order,
@@ -120,9 +119,10 @@ namespace Tessella
       check_mask(mask, handler.n_components());
       const bool gradients =
         (norm == NormType::H1_seminorm || norm == NormType::H1_norm);
-      check_function(handler, exact);
+      const Function<dim> &exact = check_function(handler, argument);
       handler.tabulate(extra_order);
-      const double *const          u    = own_values(handler, solution);
+      std::vector<double>          memory;
+      const double *const          u    = own_values(handler, solution, memory);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopicDoFs         &dofs = handler.polytopic_dofs();
       const PolytopeEvaluator<dim> evaluator(handler);
@@ -229,19 +229,18 @@ namespace Tessella
 
 
 
-#define TESSELLA_INSTANTIATE(dim, VectorType)          \
-  template void integrate_difference<dim, VectorType>( \
-    const AgglomerationHandler<dim> &,                 \
-    const VectorType &,                                \
-    const Function<dim> &,                             \
-    dealii::Vector<float> &,                           \
-    const NormType,                                    \
-    const unsigned int,                                \
-    const double,                                      \
-    const dealii::ComponentMask &);
+#define TESSELLA_INSTANTIATE(dim)                                            \
+  template void integrate_difference<dim>(const AgglomerationHandler<dim> &, \
+                                          const ConstVectorView &,           \
+                                          const FunctionArgument<dim> &,     \
+                                          dealii::Vector<float> &,           \
+                                          const NormType,                    \
+                                          const unsigned int,                \
+                                          const double,                      \
+                                          const dealii::ComponentMask &);
 
-    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
-    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
+    TESSELLA_INSTANTIATE(2)
+    TESSELLA_INSTANTIATE(3)
 #undef TESSELLA_INSTANTIATE
     template double
     compute_global_error<2>(const AgglomerationHandler<2> &,

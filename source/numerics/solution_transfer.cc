@@ -15,8 +15,6 @@
 #include <string>
 
 #include "../base/collective.h"
-#include "../base/vector_types.h"
-#include "../lac/vector_access.h"
 #include "cell_polynomials.h"
 
 namespace Tessella
@@ -239,50 +237,39 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename VectorType>
   void
   PolytopicSolutionTransfer<dim>::prepare_for_coarsening_and_refinement(
-    const AgglomerationHandler<dim>       &handler,
-    const std::vector<const VectorType *> &solutions)
+    const AgglomerationHandler<dim> &handler, const ConstVectorViews &solutions)
   {
-    std::vector<std::vector<double>> values;
+    std::vector<std::vector<double>> values(solutions.size());
     const std::size_t                n = handler.n_locally_owned_dofs();
     on_all_processes(handler.get_communicator(), [&]() {
       AssertThrow(!solutions.empty() && handler.n_dofs() > 0,
                   ExcUserInput("There is nothing to transfer: give a handler "
                                "with degrees of freedom and a vector."));
-      for (const VectorType *solution : solutions)
+      for (std::size_t i = 0; i < solutions.size(); ++i)
         {
-          const double *const data = vector_data(*solution, n);
-          values.emplace_back(data, data + n);
+          const double *const data = solutions[i].values(n, values[i]);
+          if (data != values[i].data())
+            values[i].assign(data, data + n);
         }
     });
     implementation->prepare(handler, std::move(values));
   }
 
-  template <int dim>
-  template <typename VectorType>
-  void
-  PolytopicSolutionTransfer<dim>::prepare_for_coarsening_and_refinement(
-    const AgglomerationHandler<dim> &handler, const VectorType &solution)
-  {
-    prepare_for_coarsening_and_refinement(
-      handler, std::vector<const VectorType *>(1, &solution));
-  }
-
 
 
   template <int dim>
-  template <typename VectorType>
   void
   PolytopicSolutionTransfer<dim>::project(
-    const AgglomerationHandler<dim> &handler,
-    const std::vector<VectorType *> &solutions)
+    const AgglomerationHandler<dim> &handler, const VectorViews &solutions)
   {
-    Implementation       &data = *implementation;
-    const std::size_t     n    = handler.n_locally_owned_dofs();
-    std::vector<double *> values;
-    on_all_processes(handler.get_communicator(), [&]() {
+    Implementation                  &data = *implementation;
+    const std::size_t                n    = handler.n_locally_owned_dofs();
+    const MPI_Comm                   comm = handler.get_communicator();
+    std::vector<std::vector<double>> memory(solutions.size());
+    std::vector<double *>            values;
+    on_all_processes(comm, [&]() {
       AssertThrow(data.prepared,
                   ExcUserInput(
                     "project() needs what the old mesh had: call "
@@ -300,42 +287,74 @@ namespace Tessella
                     std::to_string(data.n_components) +
                     ", and there must be as many vectors as before, " +
                     std::to_string(data.n_vectors) + "."));
-      for (VectorType *solution : solutions)
-        values.push_back(vector_data(*solution, n));
+      for (std::size_t i = 0; i < solutions.size(); ++i)
+        values.push_back(solutions[i].start(n, memory[i]));
     });
 
     project_cell_polynomials(
       handler, data.receive(), data.space, data.max_degree, values);
+    on_all_processes(comm, [&]() {
+      for (std::size_t i = 0; i < solutions.size(); ++i)
+        solutions[i].finish(memory[i]);
+    });
   }
 
+
+
   template <int dim>
-  template <typename VectorType>
   void
-  PolytopicSolutionTransfer<dim>::project(
-    const AgglomerationHandler<dim> &handler, VectorType &solution)
+  PolytopicSolutionTransfer<dim>::execute(
+    AgglomerationHandler<dim>          &handler,
+    const Agglomeration::Strategy<dim> &strategy,
+    const VectorViews                  &solutions)
   {
-    project(handler, std::vector<VectorType *>(1, &solution));
+    Implementation             &data          = *implementation;
+    dealii::Triangulation<dim> &triangulation = *data.triangulation;
+    const MPI_Comm              comm          = handler.get_communicator();
+    triangulation.prepare_coarsening_and_refinement();
+    prepare_for_coarsening_and_refinement(handler, ConstVectorViews(solutions));
+    const dealii::hp::FECollection<dim> elements = handler.get_fe_collection();
+    triangulation.execute_coarsening_and_refinement();
+
+    handler.agglomerate(strategy);
+    const std::vector<CellPolynomial<dim>> polynomials = data.receive();
+    const PolytopicMesh<dim>              &mesh = handler.polytopic_mesh();
+    std::vector<unsigned int>              indices(handler.n_polytopes(), 0);
+    for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+      {
+        unsigned int degree = 0;
+        for (unsigned int s = mesh.subcell_offset[k];
+             s < mesh.subcell_offset[k + 1];
+             ++s)
+          degree = std::max(degree, polynomials[mesh.subcell_cell[s]].degree);
+        while (elements[indices[k]].degree != degree)
+          {
+            ++indices[k];
+            AssertThrow(indices[k] < elements.size(),
+                        dealii::ExcInternalError());
+          }
+      }
+    handler.distribute_dofs(elements, indices);
+
+    const std::size_t                n     = handler.n_locally_owned_dofs();
+    const dealii::IndexSet           owned = handler.locally_owned_dofs();
+    std::vector<std::vector<double>> memory(solutions.size());
+    std::vector<double *>            values;
+    for (std::size_t i = 0; i < solutions.size(); ++i)
+      {
+        solutions[i].reinit(owned, comm);
+        values.push_back(solutions[i].start(n, memory[i]));
+      }
+    project_cell_polynomials(
+      handler, polynomials, data.space, data.max_degree, values);
+    on_all_processes(comm, [&]() {
+      for (std::size_t i = 0; i < solutions.size(); ++i)
+        solutions[i].finish(memory[i]);
+    });
   }
 
 
 
   template class PolytopicSolutionTransfer<2>;
   template class PolytopicSolutionTransfer<3>;
-
-#define TESSELLA_INSTANTIATE(dim, VectorType)                              \
-  template void                                                            \
-  PolytopicSolutionTransfer<dim>::prepare_for_coarsening_and_refinement(   \
-    const AgglomerationHandler<dim> &,                                     \
-    const std::vector<const VectorType *> &);                              \
-  template void                                                            \
-  PolytopicSolutionTransfer<dim>::prepare_for_coarsening_and_refinement(   \
-    const AgglomerationHandler<dim> &, const VectorType &);                \
-  template void PolytopicSolutionTransfer<dim>::project(                   \
-    const AgglomerationHandler<dim> &, const std::vector<VectorType *> &); \
-  template void PolytopicSolutionTransfer<dim>::project(                   \
-    const AgglomerationHandler<dim> &, VectorType &);
-
-  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
-  TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
-#undef TESSELLA_INSTANTIATE
 } // namespace Tessella

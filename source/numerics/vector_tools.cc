@@ -9,7 +9,6 @@
 
 #include "../base/collective.h"
 #include "../base/parallel_for.h"
-#include "../base/vector_types.h"
 #include "collective_ranges.h"
 #include "function_batch.h"
 #include "polytope_projection.h"
@@ -54,17 +53,22 @@ namespace Tessella
       /// where u_k points to the entries of @p vector for polytope k. Each
       /// range of @p grain polytopes or more has a worker from make_worker().
       /// Collective.
-      template <int dim, typename VectorType, typename MakeWorker>
+      template <int dim, typename MakeWorker>
       void
       fill(const AgglomerationHandler<dim> &handler,
-           VectorType                      &vector,
+           const VectorView                &vector,
            const unsigned int               grain,
            const MakeWorker                &make_worker)
       {
         const PolytopicDoFs &dofs = handler.polytopic_dofs();
-        double *const        u    = own_values(handler, vector);
+        const MPI_Comm       comm = handler.get_communicator();
+        std::vector<double>  memory;
+        double              *u = nullptr;
+        on_all_processes(comm, [&]() {
+          u = vector.start(handler.n_locally_owned_dofs(), memory);
+        });
         apply_to_ranges(
-          handler.get_communicator(),
+          comm,
           handler.n_polytopes(),
           [&](const unsigned int begin, const unsigned int end) {
             auto worker = make_worker();
@@ -72,20 +76,21 @@ namespace Tessella
               worker(k, u + dofs.dof_offset[k]);
           },
           grain);
+        on_all_processes(comm, [&]() { vector.finish(memory); });
       }
     } // namespace
 
 
 
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     interpolate(const AgglomerationHandler<dim> &handler,
-                const Function<dim>             &function,
-                VectorType                      &vector)
+                const FunctionArgument<dim>     &argument,
+                const VectorView                &vector)
     {
-      check_function(handler, function);
-      const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
-      const PolytopicDoFs         &dofs = handler.polytopic_dofs();
+      const Function<dim>         &function = check_function(handler, argument);
+      const PolytopicMesh<dim>    &mesh     = handler.polytopic_mesh();
+      const PolytopicDoFs         &dofs     = handler.polytopic_dofs();
       const PolytopeEvaluator<dim> evaluator(handler);
       const unsigned int           n_components = handler.n_components();
       fill(handler, vector, 64, [&]() {
@@ -131,14 +136,14 @@ namespace Tessella
 
 
 
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     project(const AgglomerationHandler<dim> &handler,
-            const Function<dim>             &function,
-            VectorType                      &vector,
+            const FunctionArgument<dim>     &argument,
+            const VectorView                &vector,
             const unsigned int               extra_order)
     {
-      check_function(handler, function);
+      const Function<dim> &function = check_function(handler, argument);
       handler.tabulate(extra_order);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopicDoFs         &dofs = handler.polytopic_dofs();
@@ -227,17 +232,18 @@ namespace Tessella
 
 
 
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     point_values(const AgglomerationHandler<dim>     &handler,
-                 const VectorType                    &vector,
+                 const ConstVectorView               &vector,
                  const std::vector<Point<dim>>       &points,
                  std::vector<dealii::Vector<double>> &values)
     {
       check_handler(handler);
       if (internal::n_processes(handler.get_communicator()) > 1)
         check_same_points(handler.get_communicator(), points);
-      const double *const          u    = own_values(handler, vector);
+      std::vector<double>          memory;
+      const double *const          u    = own_values(handler, vector, memory);
       const PolytopicMesh<dim>    &mesh = handler.polytopic_mesh();
       const PolytopicDoFs         &dofs = handler.polytopic_dofs();
       const PolytopeEvaluator<dim> evaluator(handler);
@@ -288,10 +294,10 @@ namespace Tessella
 
 
 
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     point_value(const AgglomerationHandler<dim> &handler,
-                const VectorType                &vector,
+                const ConstVectorView           &vector,
                 const Point<dim>                &point,
                 dealii::Vector<double>          &value)
     {
@@ -302,26 +308,25 @@ namespace Tessella
 
 
 
-#define TESSELLA_INSTANTIATE(dim, VectorType)                                \
-  template void interpolate<dim, VectorType>(                                \
-    const AgglomerationHandler<dim> &, const Function<dim> &, VectorType &); \
-  template void project<dim, VectorType>(const AgglomerationHandler<dim> &,  \
-                                         const Function<dim> &,              \
-                                         VectorType &,                       \
-                                         const unsigned int);                \
-  template void point_value<dim, VectorType>(                                \
-    const AgglomerationHandler<dim> &,                                       \
-    const VectorType &,                                                      \
-    const Point<dim> &,                                                      \
-    dealii::Vector<double> &);                                               \
-  template void point_values<dim, VectorType>(                               \
-    const AgglomerationHandler<dim> &,                                       \
-    const VectorType &,                                                      \
-    const std::vector<Point<dim>> &,                                         \
-    std::vector<dealii::Vector<double>> &);
+#define TESSELLA_INSTANTIATE(dim)                               \
+  template void interpolate(const AgglomerationHandler<dim> &,  \
+                            const FunctionArgument<dim> &,      \
+                            const VectorView &);                \
+  template void project(const AgglomerationHandler<dim> &,      \
+                        const FunctionArgument<dim> &,          \
+                        const VectorView &,                     \
+                        const unsigned int);                    \
+  template void point_value(const AgglomerationHandler<dim> &,  \
+                            const ConstVectorView &,            \
+                            const Point<dim> &,                 \
+                            dealii::Vector<double> &);          \
+  template void point_values(const AgglomerationHandler<dim> &, \
+                             const ConstVectorView &,           \
+                             const std::vector<Point<dim>> &,   \
+                             std::vector<dealii::Vector<double>> &);
 
-    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
-    TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
+    TESSELLA_INSTANTIATE(2)
+    TESSELLA_INSTANTIATE(3)
 #undef TESSELLA_INSTANTIATE
   } // namespace VectorTools
 } // namespace Tessella

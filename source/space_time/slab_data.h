@@ -170,9 +170,9 @@ namespace Tessella
     /// Block-diagonal mass matrix of the handler's space.
     void
     compute_mass();
-    template <typename VectorType, typename Function>
+    template <typename Function>
     double
-    sum_over_polytopes(const VectorType &value, const Function &function);
+    sum_over_polytopes(const ConstVectorView &value, const Function &function);
 
     SmartPointer<const AgglomerationHandler<dim>> handler;
     const PolynomialSpaceType                     space;

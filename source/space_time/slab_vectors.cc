@@ -5,7 +5,6 @@
 #include <deal.II/lac/vector.h>
 
 #include <tessella/base/config.h>
-#include <tessella/base/epetra.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/lac/block_sparsity.h>
@@ -17,12 +16,11 @@
 #include <numeric>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "../backends/host_assembly.h"
 #include "../backends/host_dispatch.h"
 #include "../base/collective.h"
-#include "../base/vector_types.h"
-#include "../lac/vector_access.h"
 #include "slab_data.h"
 
 namespace Tessella
@@ -31,62 +29,18 @@ namespace Tessella
 
   namespace
   {
-    void
-    check_size(const Vector<double> &vector,
-               const IndexSet       &owned,
-               const std::string    &space)
+    /// Address of the entries of a vector to which something is to be added;
+    /// VectorView::finish() must follow.
+    double *
+    start_adding(const VectorView    &vector,
+                 const std::size_t    n,
+                 std::vector<double> &memory)
     {
-      AssertThrow(
-        vector.size() == owned.size() && owned.n_elements() == owned.size(),
-        ExcMessage("A vector of the " + space + " has " +
-                   std::to_string(vector.size()) + " entries, but there are " +
-                   std::to_string(owned.n_elements()) + " of " +
-                   std::to_string(owned.size()) +
-                   " degrees of freedom on this process: with several "
-                   "processes use TrilinosWrappers::MPI::Vector."));
-    }
-#ifdef TESSELLA_HAVE_EPETRA
-    void
-    check_size(const TrilinosWrappers::MPI::Vector &vector,
-               const IndexSet                      &owned,
-               const std::string                   &space)
-    {
-      AssertThrow(
-        vector.size() == owned.size() &&
-          static_cast<std::uint64_t>(vector.trilinos_vector().MyLength()) ==
-            owned.n_elements(),
-        ExcMessage("A vector of the " + space +
-                   " must have the degrees of freedom that a process"
-                   " owns, " +
-                   std::to_string(owned.n_elements()) + " of " +
-                   std::to_string(owned.size()) + ", and no ghost entries."));
-    }
-#endif
-
-    template <int dim>
-    void
-    reinit_vector(Vector<double>                  &vector,
-                  const AgglomerationHandler<dim> &handler)
-    {
-      vector.reinit(handler.n_dofs());
-    }
-#ifdef TESSELLA_HAVE_EPETRA
-    template <int dim>
-    void
-    reinit_vector(TrilinosWrappers::MPI::Vector   &vector,
-                  const AgglomerationHandler<dim> &handler)
-    {
-      vector.reinit(handler.locally_owned_dofs(), handler.get_communicator());
-    }
-#endif
-
-    /// Owned entries of a vector.
-    template <typename VectorType>
-    auto
-    entries(VectorType &vector)
-    {
-      internal::check_no_ghosts(vector);
-      return internal::entries(vector);
+      double *const entries = vector.start(n, memory);
+      // Entries in memory are not those of the vector yet.
+      if (entries == memory.data())
+        vector.values(n, memory);
+      return memory.empty() ? entries : memory.data();
     }
 
     /// Square blocks of the given sizes, one in each block row, in the given
@@ -151,22 +105,23 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename VectorType, typename SpatialVectorType>
   void
-  SpaceTimeSlab<dim>::trace(const VectorType  &solution,
-                            const double       time,
-                            SpatialVectorType &values,
-                            const bool         from_above) const
+  SpaceTimeSlab<dim>::trace(const ConstVectorView &solution,
+                            const double           time,
+                            const VectorView      &values,
+                            const bool             from_above) const
   {
     const Implementation &data         = *implementation;
     const PolytopicDoFs  &spatial_dofs = data.handler->polytopic_dofs();
-    check_size(solution, locally_owned_dofs(), "slab");
     AssertThrow(time >= 0. && time <= data.length,
                 ExcMessage("The local time " + std::to_string(time) +
                            " lies outside the slab."));
-    reinit_vector(values, *data.handler);
-    const double *u = entries(solution);
-    double       *v = entries(values);
+    std::vector<double> memory, values_memory;
+    const double       *u =
+      solution.values(locally_owned_dofs().n_elements(), memory);
+    values.reinit(data.handler->locally_owned_dofs(), get_communicator());
+    double *v =
+      values.start(data.handler->n_locally_owned_dofs(), values_memory);
     internal::for_all(data.handler->n_polytopes(), [&](const unsigned int k) {
       unsigned int       e   = data.first_element[k];
       const unsigned int end = data.first_element[k + 1];
@@ -186,23 +141,24 @@ namespace Tessella
         to[data.spatial_function[i]] +=
           scale * factor[data.time_degree[i]] * from[i];
     });
+    values.finish(values_memory);
   }
 
 
 
   template <int dim>
-  template <typename VectorType, typename SpatialVectorType>
   void
-  SpaceTimeSlab<dim>::add_inflow(const SpatialVectorType &value,
-                                 VectorType              &rhs) const
+  SpaceTimeSlab<dim>::add_inflow(const ConstVectorView &value,
+                                 const VectorView      &rhs) const
   {
     Implementation      &data         = *implementation;
     const PolytopicDoFs &spatial_dofs = data.handler->polytopic_dofs();
-    check_size(value, data.handler->locally_owned_dofs(), "handler");
-    check_size(rhs, locally_owned_dofs(), "slab");
+    std::vector<double>  memory, rhs_memory;
+    const double *const  v =
+      value.values(data.handler->n_locally_owned_dofs(), memory);
+    double *const F =
+      start_adding(rhs, locally_owned_dofs().n_elements(), rhs_memory);
     data.compute_mass();
-    const double *v = entries(value);
-    double       *F = entries(rhs);
     internal::for_all(data.handler->n_polytopes(), [&](const unsigned int k) {
       const unsigned int e = data.first_element[k], n = spatial_dofs.n_basis[k];
       const double      *M = &data.mass[data.mass_offset[k]];
@@ -219,22 +175,23 @@ namespace Tessella
         to[i] += scale * factor[data.time_degree[i]] *
                  product[data.spatial_function[i]];
     });
+    rhs.finish(rhs_memory);
   }
 
 
 
   template <int dim>
-  template <typename VectorType, typename SpatialVectorType>
   void
-  SpaceTimeSlab<dim>::extend(const SpatialVectorType &value,
-                             VectorType              &solution) const
+  SpaceTimeSlab<dim>::extend(const ConstVectorView &value,
+                             const VectorView      &solution) const
   {
     const Implementation &data         = *implementation;
     const PolytopicDoFs  &spatial_dofs = data.handler->polytopic_dofs();
-    check_size(value, data.handler->locally_owned_dofs(), "handler");
-    check_size(solution, locally_owned_dofs(), "slab");
-    const double *v = entries(value);
-    double       *u = entries(solution);
+    std::vector<double>   memory, solution_memory;
+    const double *const   v =
+      value.values(data.handler->n_locally_owned_dofs(), memory);
+    double *const u =
+      solution.start(locally_owned_dofs().n_elements(), solution_memory);
     internal::for_all(n_polytopes(), [&](const unsigned int e) {
       const double *from =
         v + spatial_dofs.dof_offset[data.element_polytope[e]];
@@ -245,6 +202,7 @@ namespace Tessella
                   ? scale * from[data.spatial_function[i]]
                   : 0.;
     });
+    solution.finish(solution_memory);
   }
 
 
@@ -319,16 +277,17 @@ namespace Tessella
   // for polytope k, where M is its mass matrix and u has the n entries of @p
   // value.
   template <int dim>
-  template <typename VectorType, typename Function>
+  template <typename Function>
   double
   SpaceTimeSlab<dim>::Implementation::sum_over_polytopes(
-    const VectorType &value, const Function &function)
+    const ConstVectorView &value, const Function &function)
   {
     const PolytopicDoFs &spatial_dofs = handler->polytopic_dofs();
-    check_size(value, handler->locally_owned_dofs(), "handler");
+    std::vector<double>  memory;
+    const double *const  v =
+      value.values(handler->n_locally_owned_dofs(), memory);
     compute_mass();
-    const double *v   = entries(value);
-    double        sum = 0.;
+    double sum = 0.;
     for (unsigned int k = 0; k < handler->n_polytopes(); ++k)
       function(k,
                spatial_dofs.n_basis[k],
@@ -342,9 +301,8 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename SpatialVectorType>
   double
-  SpaceTimeSlab<dim>::L2_norm(const SpatialVectorType &value) const
+  SpaceTimeSlab<dim>::L2_norm(const ConstVectorView &value) const
   {
     const double square = implementation->sum_over_polytopes(
       value,
@@ -363,9 +321,8 @@ namespace Tessella
 
 
   template <int dim>
-  template <typename SpatialVectorType>
   double
-  SpaceTimeSlab<dim>::integral(const SpatialVectorType &value) const
+  SpaceTimeSlab<dim>::integral(const ConstVectorView &value) const
   {
     const PolytopicMesh<dim> &spatial =
       implementation->handler->polytopic_mesh();
@@ -390,38 +347,26 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim, VectorType, SpatialVectorType)                   \
-  template void SpaceTimeSlab<dim>::trace(const VectorType &,             \
-                                          const double,                   \
-                                          SpatialVectorType &,            \
-                                          const bool) const;              \
-  template void SpaceTimeSlab<dim>::extend(const SpatialVectorType &,     \
-                                           VectorType &) const;           \
-  template void SpaceTimeSlab<dim>::add_inflow(const SpatialVectorType &, \
-                                               VectorType &) const;
-#define INSTANTIATE_NORMS(dim, VectorType)                               \
-  template double SpaceTimeSlab<dim>::L2_norm(const VectorType &) const; \
-  template double SpaceTimeSlab<dim>::integral(const VectorType &) const;
-#define INSTANTIATE_ALL(dim)                                                 \
-  template void SpaceTimeSlab<dim>::make_inflow(DeviceBlockMatrix<double> &) \
-    const;                                                                   \
-  template void SpaceTimeSlab<dim>::add_inflow(                              \
-    const DeviceBlockMatrix<double> &,                                       \
-    const DeviceVector<double> &,                                            \
-    const double,                                                            \
-    DeviceVector<double> &) const;                                           \
-  INSTANTIATE(dim, Vector<double>, Vector<double>)                           \
-  INSTANTIATE_NORMS(dim, Vector<double>)                                     \
-  TESSELLA_IF_EPETRA(                                                        \
-    INSTANTIATE(dim, TrilinosWrappers::MPI::Vector, Vector<double>)          \
-      INSTANTIATE(dim,                                                       \
-                  TrilinosWrappers::MPI::Vector,                             \
-                  TrilinosWrappers::MPI::Vector)                             \
-        INSTANTIATE_NORMS(dim, TrilinosWrappers::MPI::Vector))
+#define INSTANTIATE(dim)                                                      \
+  template void SpaceTimeSlab<dim>::make_inflow(DeviceBlockMatrix<double> &)  \
+    const;                                                                    \
+  template void SpaceTimeSlab<dim>::add_inflow(                               \
+    const DeviceBlockMatrix<double> &,                                        \
+    const DeviceVector<double> &,                                             \
+    const double,                                                             \
+    DeviceVector<double> &) const;                                            \
+  template void   SpaceTimeSlab<dim>::trace(const ConstVectorView &,          \
+                                          const double,                     \
+                                          const VectorView &,               \
+                                          const bool) const;                \
+  template void   SpaceTimeSlab<dim>::extend(const ConstVectorView &,         \
+                                           const VectorView &) const;       \
+  template void   SpaceTimeSlab<dim>::add_inflow(const ConstVectorView &,     \
+                                               const VectorView &) const;   \
+  template double SpaceTimeSlab<dim>::L2_norm(const ConstVectorView &) const; \
+  template double SpaceTimeSlab<dim>::integral(const ConstVectorView &) const;
 
-  INSTANTIATE_ALL(2)
-  INSTANTIATE_ALL(3)
-#undef INSTANTIATE_ALL
-#undef INSTANTIATE_NORMS
+  INSTANTIATE(2)
+  INSTANTIATE(3)
 #undef INSTANTIATE
 } // namespace Tessella

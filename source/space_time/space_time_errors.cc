@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/vector.h>
 
 #include <tessella/numerics/vector_tools.h>
@@ -9,23 +10,19 @@
 #include <algorithm>
 #include <vector>
 
-#include "../base/vector_types.h"
-
 namespace Tessella
 {
   using namespace dealii;
 
   template <int dim>
-  template <typename VectorType>
   void
   SpaceTimeErrors<dim>::add(const SpaceTimeSlab<dim> &slab,
-                            const VectorType         &solution,
+                            const ConstVectorView    &solution,
                             Function<dim>            &exact)
   {
-    // On a single process, VectorType is dealii::Vector.
-    VectorType    value;
-    Vector<float> difference;
-    const auto    norm = [&](const dealii::VectorTools::NormType type) {
+    LinearAlgebra::distributed::Vector<double> value;
+    Vector<float>                              difference;
+    const auto norm = [&](const dealii::VectorTools::NormType type) {
       VectorTools::integrate_difference(
         slab.handler(), value, exact, difference, type);
       return VectorTools::compute_global_error(slab.handler(),
@@ -60,17 +57,6 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                              \
-  template class SpaceTimeErrors<dim>;                                \
-  template void SpaceTimeErrors<dim>::add(const SpaceTimeSlab<dim> &, \
-                                          const Vector<double> &,     \
-                                          Function<dim> &);           \
-  TESSELLA_IF_EPETRA(template void SpaceTimeErrors<dim>::add(         \
-                       const SpaceTimeSlab<dim> &,                    \
-                       const TrilinosWrappers::MPI::Vector &,         \
-                       Function<dim> &);)
-
-  INSTANTIATE(2)
-  INSTANTIATE(3)
-#undef INSTANTIATE
+  template class SpaceTimeErrors<2>;
+  template class SpaceTimeErrors<3>;
 } // namespace Tessella

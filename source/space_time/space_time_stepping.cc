@@ -1,22 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <deal.II/base/data_out_base.h>
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/timer.h>
+#include <deal.II/base/utilities.h>
+
+#include <deal.II/lac/la_parallel_vector.h>
 
 #include <tessella/base/config.h>
 #include <tessella/base/error_message.h>
 #include <tessella/base/exceptions.h>
+#include <tessella/base/on_all_processes.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/device_vector.h>
+#include <tessella/numerics/data_out.h>
+#include <tessella/numerics/write_file.h>
 #include <tessella/space_time/space_time_stepping.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "../base/vector_types.h"
+
 namespace Tessella
 {
   using namespace dealii;
 
-#ifdef TESSELLA_HAVE_EPETRA
-  template <int dim>
-  SpaceTimeStepping<dim>::SpaceTimeStepping(
+  template <int dim, typename MatrixType, typename VectorType>
+  SpaceTimeStepping<dim, MatrixType, VectorType>::SpaceTimeStepping(
     const AgglomerationHandler<dim> &handler,
     SpaceTimeForm<dim>              &form,
     const Solver                    &solver,
@@ -29,50 +40,89 @@ namespace Tessella
 
 
 
-  template <int dim>
+  template <int dim, typename MatrixType, typename VectorType>
   void
-  SpaceTimeStepping<dim>::initialize(const double          time,
-                                     const Vector<double> &value,
-                                     const unsigned int    n_steps)
+  SpaceTimeStepping<dim, MatrixType, VectorType>::initialize(
+    const double time, const ConstVectorView &value, const unsigned int n_steps)
   {
     const AgglomerationHandler<dim> &handler = present_slab.handler();
-    const IndexSet                   owned   = handler.locally_owned_dofs();
-    AssertThrow(value.size() == owned.n_elements(),
-                ExcDimensionMismatch(value.size(), owned.n_elements()));
-    TrilinosWrappers::MPI::Vector copy(owned, handler.get_communicator());
-    std::copy(value.begin(), value.end(), copy.begin());
-    initialize(time, copy, n_steps);
-  }
-
-
-
-  template <int dim>
-  void
-  SpaceTimeStepping<dim>::initialize(const double                         time,
-                                     const TrilinosWrappers::MPI::Vector &value,
-                                     const unsigned int n_steps)
-  {
     AssertThrow(std::isfinite(time),
                 ExcUserInput("The first time is " + std::to_string(time) +
                              ": it must be a finite number."));
-    AssertThrow(value.size() == present_slab.handler().n_dofs(),
-                ExcDimensionMismatch(value.size(),
-                                     present_slab.handler().n_dofs()));
-    AssertThrow(std::isfinite(value.l1_norm()),
-                ExcUserInput("The initial value is not finite: change the "
-                             "initial function such that it is finite in the "
-                             "whole domain."));
+    VectorType                    new_value;
+    const VectorView              view(new_value);
+    const types::global_dof_index n = handler.n_locally_owned_dofs();
+    std::vector<double>           memory, new_memory;
+    view.reinit(handler.locally_owned_dofs(), handler.get_communicator());
+    on_all_processes(handler.get_communicator(), [&]() {
+      const double *const values = value.values(n, memory);
+      AssertThrow(std::all_of(values,
+                              values + n,
+                              [](const double v) { return std::isfinite(v); }),
+                  ExcUserInput("The initial value is not finite: change the "
+                               "initial function such that it is finite in the "
+                               "whole domain."));
+      std::copy(values, values + n, view.start(n, new_memory));
+      view.finish(new_memory);
+    });
     present_time  = time;
-    present_value = value;
+    present_value = new_value;
     present_jump  = 0.;
     step_number   = n_steps;
+    write_output();
   }
 
 
 
-  template <int dim>
+  template <int dim, typename MatrixType, typename VectorType>
+  void
+  SpaceTimeStepping<dim, MatrixType, VectorType>::write_pvd(
+    const std::string &file_name,
+    const std::string &field,
+    const unsigned int every)
+  {
+    AssertThrow(!file_name.empty() && every > 0,
+                ExcUserInput(
+                  "Output for ParaView needs the name of a file, and "
+                  "a number of steps that is positive."));
+    output_file  = file_name;
+    output_field = field;
+    output_every = every;
+    output_records.clear();
+  }
+
+
+
+  template <int dim, typename MatrixType, typename VectorType>
+  void
+  SpaceTimeStepping<dim, MatrixType, VectorType>::write_output()
+  {
+    if (output_file.empty() || step_number % output_every != 0)
+      return;
+    const AgglomerationHandler<dim> &handler = present_slab.handler();
+    const std::string                name =
+      output_file + "-" + Utilities::int_to_string(step_number, 4) + ".vtu";
+    PolytopicDataOut<dim> data_out(handler);
+    data_out.add_data_vector(present_value, output_field);
+    data_out.build_patches();
+    data_out.write_vtu_file(name);
+    // Names in the .pvd file are relative to its folder.
+    output_records.emplace_back(present_time,
+                                name.substr(name.find_last_of('/') + 1));
+    const MPI_Comm comm = handler.get_communicator();
+    on_all_processes(comm, [&]() {
+      if (Utilities::MPI::this_mpi_process(comm) == 0)
+        write_file(output_file + ".pvd", [&](std::ostream &out) {
+          DataOutBase::write_pvd_record(out, output_records);
+        });
+    });
+  }
+
+
+
+  template <int dim, typename MatrixType, typename VectorType>
   PolytopicAssembler<dim + 1> &
-  SpaceTimeStepping<dim>::assembler()
+  SpaceTimeStepping<dim, MatrixType, VectorType>::assembler()
   {
     AssertThrow(present_assembler != nullptr,
                 ExcMessage("There is an assembler from the first step on."));
@@ -81,10 +131,10 @@ namespace Tessella
 
 
 
-  template <int dim>
+  template <int dim, typename MatrixType, typename VectorType>
   void
-  SpaceTimeStepping<dim>::step(const double                     length,
-                               const std::vector<unsigned int> &n_intervals)
+  SpaceTimeStepping<dim, MatrixType, VectorType>::step(
+    const double length, const std::vector<unsigned int> &n_intervals)
   {
     AssertThrow(present_value.size() > 0,
                 ExcMessage("Call initialize() before the first step."));
@@ -140,15 +190,15 @@ namespace Tessella
                                  "its solution is not finite."));
     present_solver_time = timer.wall_time();
 
-    TrilinosWrappers::MPI::Vector bottom;
+    VectorType bottom;
     present_slab.trace(present_solution, 0., bottom, true);
     bottom -= present_value;
     present_jump = present_slab.L2_norm(bottom);
     present_slab.trace(present_solution, present_slab.length(), present_value);
     present_time = present_slab.end();
     ++step_number;
+    write_output();
   }
-#endif
 
 
 
@@ -169,8 +219,22 @@ namespace Tessella
 
 
 
-#ifdef TESSELLA_HAVE_EPETRA
-  template class SpaceTimeStepping<2>;
-  template class SpaceTimeStepping<3>;
-#endif
+#define INSTANTIATE(dim)                                              \
+  TESSELLA_IF_EPETRA(                                                 \
+    template class SpaceTimeStepping<dim,                             \
+                                     TrilinosWrappers::SparseMatrix,  \
+                                     TrilinosWrappers::MPI::Vector>;) \
+  template class SpaceTimeStepping<dim,                               \
+                                   HostBlockMatrix<double>,           \
+                                   HostVector<double>>;               \
+  template class SpaceTimeStepping<                                   \
+    dim,                                                              \
+    HostBlockMatrix<double>,                                          \
+    LinearAlgebra::distributed::Vector<double>>;                      \
+  template class SpaceTimeStepping<dim,                               \
+                                   DeviceBlockMatrix<double>,         \
+                                   DeviceVector<double>>;
+  INSTANTIATE(2)
+  INSTANTIATE(3)
+#undef INSTANTIATE
 } // namespace Tessella

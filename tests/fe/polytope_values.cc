@@ -541,6 +541,133 @@ vector_valued(const Triangulation<dim> &tria)
   deallog.pop();
 }
 
+// Views on tensors, curls, second derivatives and discrete functions on
+// interfaces, against the components.
+template <int dim>
+void
+tensor_valued(const Triangulation<dim> &tria)
+{
+  deallog.push("tensors");
+  AgglomerationHandler<dim> handler(tria);
+  handler.agglomerate(scattered<dim>(7));
+  handler.distribute_dofs(
+    FESystem<dim>(FE_BoundingBoxLegendre<dim>(2), dim * dim));
+  Vector<double> vector(handler.n_dofs());
+  std::mt19937   random(3);
+  for (double &v : vector)
+    v = (random() % 1000) * 1e-3 - 0.5;
+  const UpdateFlags flags = update_values | update_gradients | update_hessians;
+  PolytopeValues<dim>                          values(handler, 0, flags);
+  PolytopeInterfaceValues<dim>                 faces(handler, 0, flags);
+  const FEValuesExtractors::Tensor<2>          full(0);
+  const FEValuesExtractors::SymmetricTensor<2> symmetric(0);
+  const FEValuesExtractors::Vector             row(dim);
+  double                                       error = 0.;
+  for (const auto &polytope : handler.polytope_iterators())
+    {
+      values.reinit(polytope);
+      std::vector<Tensor<2, dim>>          of_function;
+      std::vector<SymmetricTensor<2, dim>> symmetric_function;
+      std::vector<Vector<double>>          all;
+      values[full].get_function_values(vector, of_function);
+      values[symmetric].get_function_values(vector, symmetric_function);
+      values.get_function_values(vector, all);
+      for (const unsigned int q : values.quadrature_point_indices())
+        {
+          for (unsigned int c = 0; c < dim * dim; ++c)
+            error = larger(error, of_function[q][c / dim][c % dim] - all[q](c));
+          for (unsigned int c = 0;
+               c < SymmetricTensor<2, dim>::n_independent_components;
+               ++c)
+            error =
+              larger(error,
+                     symmetric_function[q].access_raw_entry(c) - all[q](c));
+          for (const unsigned int i : values.dof_indices())
+            {
+              Tensor<1, dim>          div, symmetric_div;
+              SymmetricTensor<2, dim> unit;
+              for (unsigned int d = 0; d < dim; ++d)
+                for (unsigned int e = 0; e < dim; ++e)
+                  {
+                    div[d] += values.shape_grad_component(i, q, dim * d + e)[e];
+                    const unsigned int c =
+                      SymmetricTensor<2, dim>::component_to_unrolled_index(
+                        TableIndices<2>(d, e));
+                    symmetric_div[d] += values.shape_grad_component(i, q, c)[e];
+                    unit[d][e] = values.shape_value_component(i, q, c);
+                    error =
+                      larger(error,
+                             values[full].value(i, q)[d][e] -
+                               values.shape_value_component(i, q, dim * d + e));
+                  }
+              error =
+                larger(error,
+                       (values[full].divergence(i, q) - div).norm() * 1e-1);
+              error = larger(
+                error,
+                (values[symmetric].divergence(i, q) - symmetric_div).norm() *
+                  1e-1);
+              error =
+                larger(error, (values[symmetric].value(i, q) - unit).norm());
+              const auto gradient = values[row].gradient(i, q);
+              const auto curl     = values[row].curl(i, q);
+              error               = larger(error,
+                             (gradient[1][0] - gradient[0][1] -
+                              curl[dim == 2 ? 0 : 2]) *
+                               1e-1);
+              for (unsigned int d = 0; d < dim; ++d)
+                error = larger(error,
+                               (values[row].hessian(i, q)[d] -
+                                values.shape_hessian_component(i, q, dim + d))
+                                   .norm() *
+                                 1e-2);
+            }
+        }
+      for (unsigned int f = 0; f < polytope->n_faces(); ++f)
+        {
+          faces.reinit(polytope, f);
+          std::vector<Tensor<1, dim>> jump, average;
+          std::vector<Tensor<2, dim>> gradient_jump, gradient_average;
+          faces[row].get_jump_in_function_values(vector, jump);
+          faces[row].get_average_of_function_values(vector, average);
+          faces[row].get_jump_in_function_gradients(vector, gradient_jump);
+          faces[row].get_average_of_function_gradients(vector,
+                                                       gradient_average);
+          const auto dofs = faces.get_interface_dof_indices();
+          for (const unsigned int q : faces.quadrature_point_indices())
+            {
+              for (const unsigned int i : faces.dof_indices())
+                {
+                  const double c = vector(dofs[i]);
+                  jump[q] -= c * faces[row].jump_in_values(i, q);
+                  average[q] -= c * faces[row].average_of_values(i, q);
+                  gradient_jump[q] -= c * faces[row].jump_in_gradients(i, q);
+                  gradient_average[q] -=
+                    c * faces[row].average_of_gradients(i, q);
+                  error =
+                    larger(error,
+                           (faces[row].average_of_symmetric_gradients(i, q) -
+                            symmetrize(faces[row].average_of_gradients(i, q)))
+                             .norm());
+                  for (unsigned int d = 0; d < dim; ++d)
+                    error = larger(error,
+                                   (faces[row].jump_in_hessians(i, q)[d] -
+                                    faces.jump_in_shape_hessians(i, q, dim + d))
+                                       .norm() *
+                                     1e-2);
+                }
+              error = larger(error, jump[q].norm() + average[q].norm());
+              error =
+                larger(error,
+                       (gradient_jump[q].norm() + gradient_average[q].norm()) *
+                         1e-1);
+            }
+        }
+    }
+  check_below("views", error, 1e-11);
+  deallog.pop();
+}
+
 // A function of the space that is smooth and periodic has no jumps across a
 // periodic boundary. Here: constants; the points differ by the period.
 void
@@ -653,6 +780,7 @@ main(int argc, char **argv)
            6,
            FE_BoundingBoxLegendre<2>(2, PolynomialSpaceType::tensor_product));
     vector_valued(tria);
+    tensor_valued(tria);
   }
   {
     Triangulation<2> tria;
@@ -668,6 +796,7 @@ main(int argc, char **argv)
     GridTools::distort_random(0.2, tria, true, 1);
     all<3>("hexahedra, hanging nodes", tria, 4, FE_BoundingBoxLegendre<3>(2));
     vector_valued(tria);
+    tensor_valued(tria);
   }
   {
     Triangulation<3> tria;

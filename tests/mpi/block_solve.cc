@@ -107,19 +107,14 @@ namespace
     problem.set_diffusion(1.);
     problem.set_source(std::make_shared<RightHandSide>());
 
-    HostBlockMatrix<double> matrix, bare;
+    HostBlockMatrix<double> matrix;
     VectorType              solution, rhs;
     PolytopicAssembler<2>   assembler(*agglomeration);
     assembler.reinit(matrix, rhs);
     assembler.assemble(problem, matrix, rhs);
-    const std::vector<double> penalty = assembler.penalty(problem);
-    assembler.set_penalty({0.});
-    assembler.reinit(bare);
-    assembler.assemble_matrix(problem, bare);
-    const MultigridHierarchy hierarchy(
-      *agglomeration, NestedAgglomeration::rtree(*agglomeration, 0, 64));
+    const std::vector<double>          penalty = assembler.penalty(problem);
     Multigrid<HostBlockMatrix<double>> multigrid;
-    multigrid.initialize(matrix, bare, hierarchy);
+    multigrid.initialize(assembler, problem, matrix);
 
     // From here on the program is plain deal.II.
     solution.reinit(rhs);
@@ -166,7 +161,7 @@ namespace
         write_checkpoint("solution.checkpoint",
                          triangulation,
                          *agglomeration,
-                         std::vector<const VectorType *>{&solution});
+                         solution);
         parallel::distributed::Triangulation<2> read_mesh(communicator);
         GridGenerator::hyper_cube(read_mesh);
         CheckpointReader<2> reader("solution.checkpoint", communicator);
@@ -185,15 +180,9 @@ namespace
     for (const auto &cell : triangulation.active_cell_iterators())
       if (cell->is_locally_owned() && cell->center()[0] < .5)
         cell->set_refine_flag();
-    triangulation.prepare_coarsening_and_refinement();
-    PolytopicSolutionTransfer<2> transfer(triangulation);
-    transfer.prepare_for_coarsening_and_refinement(*agglomeration, solution);
-    triangulation.execute_coarsening_and_refinement();
-    auto finer = std::make_unique<AgglomerationHandler<2>>(triangulation);
-    agglomerate(*finer);
-    other.reinit(finer->locally_owned_dofs(), communicator);
-    transfer.project(*finer, other);
-    result.push_back(L2_error(*finer, other));
+    PolytopicSolutionTransfer<2>(triangulation)
+      .execute(*agglomeration, Agglomeration::complete_families<2>(), solution);
+    result.push_back(L2_error(*agglomeration, solution));
     return result;
   }
 } // namespace

@@ -276,20 +276,20 @@ several_handlers()
       p[0].reinit(pressure.locally_owned_dofs(), two);
       TVT::project(pressure, *parse<dim>("sin(3*x)*y"), p[0]);
       fill(other, w, PolynomialSpaceType::total_degree, 1);
-      write_checkpoint<dim, Vector>(file,
-                                    triangulation,
-                                    {&velocity, &pressure},
-                                    {{&u[0], &u[1]}, {&p[0]}},
-                                    "step 8");
+      write_checkpoint<dim>(file,
+                            triangulation,
+                            {&velocity, &pressure},
+                            {{&u[0], &u[1]}, {&p[0]}},
+                            "step 8");
       written[0] = digest(velocity, u);
       written[1] = digest(pressure, p);
       check_throws<ExcUserInput>(
         "other polytopes" + in,
         [&]() {
-          write_checkpoint<dim, Vector>(file,
-                                        triangulation,
-                                        {&velocity, &other},
-                                        {{}, {&w[0]}});
+          write_checkpoint<dim>(file,
+                                triangulation,
+                                {&velocity, &other},
+                                {{}, {&w[0]}});
         },
         "have different polytopes");
     }

@@ -171,6 +171,13 @@ namespace Tessella
     /// AdditionalData::penalty.
     void
     set_penalty(const PenaltyParameters &penalty);
+    /// Parameters of the penalty of the following assemblies.
+    const PenaltyParameters &
+    penalty_parameters() const;
+
+    /// The handler or slab given to the constructor.
+    const PolytopicSpace<dim> &
+    space() const;
 
     // ---- values, as often as coefficients change; the contents of matrix and
     // vector are overwritten. Collective.

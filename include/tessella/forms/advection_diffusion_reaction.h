@@ -10,6 +10,7 @@
 
 #include <tessella/forms/cellwise_coefficient.h>
 #include <tessella/forms/form.h>
+#include <tessella/forms/function_pointer.h>
 #include <tessella/forms/point_data.h>
 
 #include <map>
@@ -54,17 +55,18 @@ namespace Tessella
    *   - dirichlet: u = g where n.a n > 0 or b.n < 0, no condition elsewhere;
    *   - neumann: n . a grad u = g + n . flux;
    *   - robin: n . a grad u + alpha u = g + n . flux.
-   * Functions are scalar unless stated otherwise; null pointers mean zero.
+   * Functions are scalar unless stated otherwise; null pointers mean zero. They
+   * may be lambdas: {BoundaryType::neumann, [](const auto &x) { ... }}.
    */
   template <int dim>
   struct BoundaryCondition
   {
-    BoundaryType                                 type = BoundaryType::dirichlet;
-    std::shared_ptr<const dealii::Function<dim>> value;
-    std::shared_ptr<const dealii::Function<dim>> robin_coefficient;
+    BoundaryType         type              = BoundaryType::dirichlet;
+    FunctionPointer<dim> value             = {};
+    FunctionPointer<dim> robin_coefficient = {};
     /// Function with dim components, for data a grad u of a known u, which
     /// needs the normal. Not available for Dirichlet conditions.
-    std::shared_ptr<const dealii::Function<dim>> flux;
+    FunctionPointer<dim> flux = {};
   };
 
   /**
@@ -117,10 +119,20 @@ namespace Tessella
     void
     set_diffusion(const dealii::Tensor<2, dim> &a);
     void
-    set_diffusion(const std::shared_ptr<const dealii::Function<dim>> &a);
+    set_diffusion(const FunctionPointer<dim> &a);
     void
     set_diffusion(
       const std::shared_ptr<const dealii::TensorFunction<2, dim>> &a);
+    /// Diffusion as a lambda that returns a Tensor<2, dim>; one that returns a
+    /// number is a FunctionPointer.
+    template <typename Callable>
+    std::enable_if_t<internal::IsTensorOfPoint<dim, Callable>::value>
+    set_diffusion(const Callable &a)
+    {
+      set_diffusion(std::shared_ptr<const dealii::TensorFunction<2, dim>>(
+        std::make_shared<internal::TensorFunctionFromCallable<dim, Callable>>(
+          a)));
+    }
     void
     set_diffusion(const CellwiseCoefficient &a);
     /// Diffusion as a value per cell times a tensor.
@@ -131,20 +143,20 @@ namespace Tessella
     set_advection(const dealii::Tensor<1, dim> &b);
     /// Advection as a Function with dim components.
     void
-    set_advection(const std::shared_ptr<const dealii::Function<dim>> &b);
+    set_advection(const FunctionPointer<dim> &b);
     void
     set_advection(
       const std::shared_ptr<const dealii::TensorFunction<1, dim>> &b);
     void
     set_reaction(const double c);
     void
-    set_reaction(const std::shared_ptr<const dealii::Function<dim>> &c);
+    set_reaction(const FunctionPointer<dim> &c);
     void
     set_reaction(const CellwiseCoefficient &c);
     void
     set_source(const double f);
     void
-    set_source(const std::shared_ptr<const dealii::Function<dim>> &f);
+    set_source(const FunctionPointer<dim> &f);
     void
     set_source(const CellwiseCoefficient &f);
     void
@@ -241,9 +253,9 @@ namespace Tessella
   public:
     explicit MassForm(const double factor = 1.);
     /// Form with right-hand side (f, v), for projections.
-    MassForm(const double                                        factor,
-             const std::shared_ptr<const dealii::Function<dim>> &source,
-             const unsigned int                                  component = 0);
+    MassForm(const double                factor,
+             const FunctionPointer<dim> &source,
+             const unsigned int          component = 0);
 
     VolumeStructure
     volume_structure() const override;

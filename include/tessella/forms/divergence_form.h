@@ -2,8 +2,7 @@
 #ifndef tessella_forms_divergence_form_h
 #define tessella_forms_divergence_form_h
 
-#include <deal.II/base/function.h>
-
+#include <tessella/forms/function_pointer.h>
 #include <tessella/forms/system_form.h>
 
 #include <memory>
@@ -31,7 +30,7 @@ namespace Tessella
 
     /// Velocity on the boundary, with dim components; null: zero.
     void
-    set_dirichlet(const std::shared_ptr<const dealii::Function<dim>> &g);
+    set_dirichlet(const FunctionPointer<dim> &g);
     /// Polynomial degree of g, for the choice of the quadrature; default 2.
     void
     set_coefficient_order(const unsigned int order);

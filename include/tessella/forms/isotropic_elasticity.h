@@ -6,6 +6,7 @@
 #include <deal.II/base/tensor_function.h>
 #include <deal.II/base/types.h>
 
+#include <tessella/forms/function_pointer.h>
 #include <tessella/forms/system_form.h>
 
 #include <memory>
@@ -35,7 +36,7 @@ namespace Tessella
   class IsotropicElasticity : public SystemForm<dim>
   {
   public:
-    using FunctionPointer = std::shared_ptr<const dealii::Function<dim>>;
+    using FunctionPointer = Tessella::FunctionPointer<dim>;
 
     /// Constant Lame parameters.
     IsotropicElasticity(const double lambda, const double mu);
@@ -59,6 +60,18 @@ namespace Tessella
     set_boundary_stress(
       const dealii::types::boundary_id                             id,
       const std::shared_ptr<const dealii::TensorFunction<2, dim>> &stress);
+    /// The same with a lambda that returns a Tensor<2, dim>.
+    template <typename Callable>
+    std::enable_if_t<internal::IsTensorOfPoint<dim, Callable>::value>
+    set_boundary_stress(const dealii::types::boundary_id id,
+                        const Callable                  &stress)
+    {
+      set_boundary_stress(
+        id,
+        std::shared_ptr<const dealii::TensorFunction<2, dim>>(
+          std::make_shared<internal::TensorFunctionFromCallable<dim, Callable>>(
+            stress)));
+    }
     /// 1: symmetric, 0: incomplete, -1: nonsymmetric interior penalty; default
     /// 1.
     void

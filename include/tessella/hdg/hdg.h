@@ -15,6 +15,7 @@
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
 #include <tessella/lac/host_block_matrix.h>
+#include <tessella/lac/vector_view.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -214,8 +215,8 @@ namespace Tessella
    * is received from its owner, once per assembly. DoFs are numbered process by
    * process. For the same polytopes, matrix, right-hand side, and u and q of
    * equal traces are the same to the last bit for any number of processes.
-   * Vectors are those of TrilinosWrappers, without ghosts; q is distributed in
-   * the same way as u.
+   * Trace vectors are those of TrilinosWrappers, without ghosts; u and q, of
+   * any type that VectorView lists, are distributed in the same way.
    *
    * <b>Undetermined constants.</b> On a connected part of the domain without
    * Dirichlet and Robin conditions, without advection and reaction, no
@@ -301,15 +302,13 @@ namespace Tessella
      * Computes u and q from the traces. @p solution gets n_dofs() entries of
      * the handler; @p flux gets dim times as many, numbered as by a handler for
      * dim components. Both vectors are resized. @p form must be that of the
-     * last assemble(). VectorType: dealii::Vector<double> (one process) or
-     * TrilinosWrappers::MPI::Vector.
+     * last assemble(). HDGSolution does this in one call for output and errors.
      */
-    template <typename VectorType>
     void
     recover(const Form<dim>                             &form,
             const dealii::TrilinosWrappers::MPI::Vector &trace,
-            VectorType                                  &solution,
-            VectorType                                  &flux);
+            const VectorView                            &solution,
+            const VectorView                            &flux);
 #endif
     /// The same on the device (Backend::cuda only).
     void
@@ -321,16 +320,19 @@ namespace Tessella
     /**
      * Computes u* of the degree that @p finer has on the polytope (p + 1):
      * (grad u*, grad v) = (a^-1 q, grad v) for all v, and the integral of u* is
-     * equal to that of u. @p finer must have the same polytopes. VectorType as
-     * in recover().
+     * equal to that of u. @p finer must have the same polytopes. The result is
+     * resized.
      */
-    template <typename VectorType>
     void
     post_process(const Form<dim>                 &form,
-                 const VectorType                &solution,
-                 const VectorType                &flux,
+                 const ConstVectorView           &solution,
+                 const ConstVectorView           &flux,
                  const AgglomerationHandler<dim> &finer,
-                 VectorType                      &result) const;
+                 const VectorView                &result) const;
+
+    /// The handler given to the constructor.
+    const AgglomerationHandler<dim> &
+    handler() const;
 
 #ifdef TESSELLA_HAVE_EPETRA
     /// Copies the trace matrix with its values into blocks, one block row per

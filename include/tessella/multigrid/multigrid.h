@@ -4,6 +4,7 @@
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/compatibility.h>
+#include <tessella/base/exceptions.h>
 #include <tessella/device/device_graph.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/host_block_matrix.h>
@@ -46,12 +47,13 @@ namespace Tessella
    * for deal.II's solvers, on the host or on a CUDA device: the same algorithm
    * for HostBlockMatrix and DeviceBlockMatrix.
    *
-   *     MultigridHierarchy hierarchy(handler,
-   *                                  NestedAgglomeration::rtree(handler));
+   *     assembler.assemble(problem, matrix, rhs);
    *     Multigrid<DeviceBlockMatrix<double>> multigrid;
-   *     multigrid.initialize(matrix, matrix_without_penalty, hierarchy);
+   *     multigrid.initialize(assembler, problem, matrix);
    *     SolverCG<DeviceVector<double>> solver(control);
    *     solver.solve(matrix, solution, rhs, multigrid);
+   *
+   * Other functions initialize() take a hierarchy and matrices of your own.
    *
    * <b>Coarse operators.</b> With P the injection of a level into the finer
    * one:
@@ -84,7 +86,7 @@ namespace Tessella
    * and fixes the constants of the solution:
    *
    *     data.constant_null_space = {true};
-   *     multigrid.initialize(matrix, without_penalty, hierarchy, data);
+   *     multigrid.initialize(assembler, problem, matrix, data);
    *     const auto constants = NullSpace<VectorType>::constants(handler);
    *     constants.make_consistent(rhs);
    *     solver.solve(matrix, solution, rhs,
@@ -97,7 +99,7 @@ namespace Tessella
    * precision:
    *
    *     Multigrid<DeviceBlockMatrix<float>> multigrid;
-   *     multigrid.initialize(matrix, without_penalty, hierarchy); // of double
+   *     multigrid.initialize(assembler, problem, matrix); // matrix of double
    *
    * On polytopes that fill their boxes badly, diagonal blocks D of higher
    * degrees are ill-conditioned, and a matrix that is rounded directly is not
@@ -186,6 +188,29 @@ namespace Tessella
     Multigrid();
     ~Multigrid();
 
+    /**
+     * Sets up Galerkin operators with the penalty rescaled, from what was used
+     * to assemble the matrix: @p problem, a Form or a SystemForm, is assembled
+     * once more without its penalty. Polytopes are joined by
+     * NestedAgglomeration::rtree(), degrees are reduced one by one. The handler
+     * of @p assembler must be an AgglomerationHandler. For @p matrix, see the
+     * next function. Cost, beside that of the set-up: an assembly, and memory
+     * for a second matrix until the function returns.
+     */
+    template <typename OtherMatrix, typename Problem, int dim>
+    void
+    initialize(PolytopicAssembler<dim> &assembler,
+               const Problem           &problem,
+               const OtherMatrix       &matrix,
+               const AdditionalData    &data = AdditionalData());
+    /// The same with a hierarchy of your own.
+    template <typename OtherMatrix, typename Problem, int dim>
+    void
+    initialize(PolytopicAssembler<dim>  &assembler,
+               const Problem            &problem,
+               const OtherMatrix        &matrix,
+               const MultigridHierarchy &hierarchy,
+               const AdditionalData     &data = AdditionalData());
     /// Sets up Galerkin operators. OtherMatrix: MatrixType, where @p matrix
     /// must outlive this object; or the same in double precision if MatrixType
     /// is in single precision, see above, where it is not needed afterwards.
@@ -251,6 +276,79 @@ namespace Tessella
     check(const VectorType &dst, const VectorType &src) const;
     std::unique_ptr<Implementation> implementation;
   };
+
+  namespace internal
+  {
+    /// The handler on which an assembler works, which must not be a slab.
+    template <int dim>
+    const AgglomerationHandler<dim> &
+    handler_of(const PolytopicAssembler<dim> &assembler)
+    {
+      const auto *const handler =
+        dynamic_cast<const AgglomerationHandler<dim> *>(&assembler.space());
+      AssertThrow(handler != nullptr,
+                  ExcUserInput("Multigrid joins the polytopes of an "
+                               "AgglomerationHandler, but the assembler works "
+                               "on another space, such as a space-time slab."));
+      return *handler;
+    }
+
+    /// Assembles @p problem without its penalty.
+    template <int dim, typename Problem, typename MatrixType>
+    void
+    assemble_without_penalty(PolytopicAssembler<dim> &assembler,
+                             const Problem           &problem,
+                             MatrixType              &matrix)
+    {
+      struct PenaltyGuard
+      {
+        PolytopicAssembler<dim> &assembler;
+        const PenaltyParameters  penalty;
+        ~PenaltyGuard()
+        {
+          assembler.set_penalty(penalty);
+        }
+      };
+      const PenaltyGuard guard{assembler, assembler.penalty_parameters()};
+      assembler.set_penalty({0., guard.penalty.formula});
+      assembler.reinit(matrix);
+      assembler.assemble_matrix(problem, matrix);
+    }
+  } // namespace internal
+
+
+
+  template <typename MatrixType>
+  template <typename OtherMatrix, typename Problem, int dim>
+  void
+  Multigrid<MatrixType>::initialize(PolytopicAssembler<dim>  &assembler,
+                                    const Problem            &problem,
+                                    const OtherMatrix        &matrix,
+                                    const MultigridHierarchy &hierarchy,
+                                    const AdditionalData     &data)
+  {
+    OtherMatrix without_penalty;
+    internal::assemble_without_penalty(assembler, problem, without_penalty);
+    initialize(matrix, without_penalty, hierarchy, data);
+  }
+
+
+
+  template <typename MatrixType>
+  template <typename OtherMatrix, typename Problem, int dim>
+  void
+  Multigrid<MatrixType>::initialize(PolytopicAssembler<dim> &assembler,
+                                    const Problem           &problem,
+                                    const OtherMatrix       &matrix,
+                                    const AdditionalData    &data)
+  {
+    const AgglomerationHandler<dim> &handler = internal::handler_of(assembler);
+    const MultigridHierarchy         hierarchy(handler,
+                                       NestedAgglomeration::rtree(handler));
+    initialize(assembler, problem, matrix, hierarchy, data);
+  }
+
+
 
   /**
    * Re-discretised operators for Multigrid: @p form, assembled on every level

@@ -7,6 +7,7 @@
 #include <deal.II/grid/tria.h>
 
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/lac/vector_view.h>
 
 #include <memory>
 #include <string>
@@ -35,40 +36,37 @@ namespace Tessella
    * Whenever a program is ended, there is therefore a complete checkpoint,
    * either the earlier one or this one.
    *
-   * @p solutions may be empty. VectorType: dealii::Vector<double>,
-   * LinearAlgebra::distributed::Vector<double> or
-   * TrilinosWrappers::MPI::Vector. Collective; an error on one process is
-   * thrown on all. A write error inside p4est itself ends the program, and
-   * leaves the earlier checkpoint intact. In addition to deal.II's data, the
-   * coefficients of every polytope and 24 bytes per cell are stored.
+   * @p solutions may be empty; vectors are of any type that ConstVectorView
+   * lists, and may be read into one of another type. Collective; an error on
+   * one process is thrown on all. A write error inside p4est itself ends the
+   * program, and leaves the earlier checkpoint intact. In addition to deal.II's
+   * data, the coefficients of every polytope and 24 bytes per cell are stored.
    */
-  template <int dim, typename VectorType>
+  template <int dim>
   void
-  write_checkpoint(const std::string                     &file_name,
-                   dealii::Triangulation<dim>            &triangulation,
-                   const AgglomerationHandler<dim>       &handler,
-                   const std::vector<const VectorType *> &solutions,
-                   const std::string                     &user_data = "");
+  write_checkpoint(const std::string               &file_name,
+                   dealii::Triangulation<dim>      &triangulation,
+                   const AgglomerationHandler<dim> &handler,
+                   const ConstVectorViews          &solutions,
+                   const std::string               &user_data = "");
 
   /**
    * The same for several handlers with the same polytopes, such as those of
    * velocity and pressure, whose degrees, components and kinds of polynomials
    * may differ: solutions[i] has the functions of handlers[i].
    *
-   *     write_checkpoint<dim, VectorType>(file_name,
-   *                                       triangulation,
-   *                                       {&velocity_handler,
-   *                                        &pressure_handler},
-   *                                       {{&velocity, &old_velocity},
-   *                                        {&pressure}});
+   *     write_checkpoint<dim>(file_name,
+   *                           triangulation,
+   *                           {&velocity_handler, &pressure_handler},
+   *                           {{velocity, old_velocity}, {pressure}});
    */
-  template <int dim, typename VectorType>
+  template <int dim>
   void
   write_checkpoint(
     const std::string                                    &file_name,
     dealii::Triangulation<dim>                           &triangulation,
     const std::vector<const AgglomerationHandler<dim> *> &handlers,
-    const std::vector<std::vector<const VectorType *>>   &solutions,
+    const std::vector<ConstVectorViews>                  &solutions,
     const std::string                                    &user_data = "");
 
   /**
@@ -140,13 +138,9 @@ namespace Tessella
             const bool                                      split_cut = false);
 
     /// Reads the functions of a handler that restore() filled.
-    template <typename VectorType>
     void
     read(const AgglomerationHandler<dim> &handler,
-         const std::vector<VectorType *> &solutions) const;
-    template <typename VectorType>
-    void
-    read(const AgglomerationHandler<dim> &handler, VectorType &solution) const;
+         const VectorViews               &solutions) const;
 
   private:
     struct Implementation;

@@ -9,6 +9,7 @@
 #include <deal.II/numerics/data_postprocessor.h>
 
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/lac/vector_view.h>
 
 #include <string>
 #include <tuple>
@@ -71,30 +72,25 @@ namespace Tessella
     /**
      * Adds a discrete function; its values are copied. With one component the
      * field is called @p name; with dim components it is a vector field of that
-     * name; with any other number the fields are name_0, name_1, ...
-     * VectorType: dealii::Vector<double>,
-     * LinearAlgebra::distributed::Vector<double> or
-     * TrilinosWrappers::MPI::Vector.
+     * name; with any other number the fields are name_0, name_1, ... The vector
+     * is of any type that ConstVectorView lists.
      */
-    template <typename VectorType>
     void
-    add_data_vector(const VectorType &vector, const std::string &name);
+    add_data_vector(const ConstVectorView &vector, const std::string &name);
 
     /// The same with a name and, if @p interpretation is not empty, an
     /// interpretation per component. Components of a vector field are
     /// consecutive and have equal names.
-    template <typename VectorType>
     void
-    add_data_vector(const VectorType                  &vector,
+    add_data_vector(const ConstVectorView             &vector,
                     const std::vector<std::string>    &names,
                     const std::vector<Interpretation> &interpretation = {});
 
     /// The same for a function of another handler, which must have the same
     /// polytopes and outlive this object.
-    template <typename VectorType>
     void
     add_data_vector(const AgglomerationHandler<dim>   &handler,
-                    const VectorType                  &vector,
+                    const ConstVectorView             &vector,
                     const std::vector<std::string>    &names,
                     const std::vector<Interpretation> &interpretation = {});
 
@@ -108,18 +104,16 @@ namespace Tessella
      * the cell and normals are not set, and a flag that asks for normals is
      * an error. The postprocessor must outlive this object.
      */
-    template <typename VectorType>
     void
-    add_data_vector(const VectorType                     &vector,
+    add_data_vector(const ConstVectorView                &vector,
                     const dealii::DataPostprocessor<dim> &postprocessor);
 
     /// The same with functions of several handlers on the same polytopes, whose
     /// components follow each other in the input of the postprocessor.
-    template <typename VectorType>
     void
     add_data_vector(
       const std::vector<const AgglomerationHandler<dim> *> &handlers,
-      const std::vector<const VectorType *>                &vectors,
+      const ConstVectorViews                               &vectors,
       const dealii::DataPostprocessor<dim>                 &postprocessor);
 
     /// Adds a field of one value per polytope (error indicators, for example).
@@ -186,10 +180,9 @@ namespace Tessella
 
     /// Copies the values of @p vector, and checks that @p handler has the
     /// polytopes of this object.
-    template <typename VectorType>
     DofFunction
     make_function(const AgglomerationHandler<dim> &handler,
-                  const VectorType                &vector) const;
+                  const ConstVectorView           &vector) const;
 
     HandlerPointer                                    handler;
     std::vector<DofData>                              dof_data;

@@ -7,6 +7,7 @@
 #include <tessella/backends/assembly_parameters.h>
 #include <tessella/forms/system_form.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/lac/vector_view.h>
 
 #include <vector>
 
@@ -27,9 +28,7 @@ namespace Tessella
    * its component with itself. For such systems the terms of jumps() are the
    * jumps of the components, with the diagonal forms.
    *
-   * VectorType: dealii::Vector<double>,
-   * LinearAlgebra::distributed::Vector<double> or
-   * TrilinosWrappers::MPI::Vector.
+   * Solutions are vectors of any type that ConstVectorView lists.
    *
    * On distributed meshes all functions are collective (values of ghosts are
    * exchanged once). For the same polytopes, indicators are the same to the
@@ -40,14 +39,14 @@ namespace Tessella
     /// Computes the indicators of residual(), or without @p residuals those of
     /// jumps(), with a form and its penalty for each component, or one for all;
     /// internal.
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     estimate(const AgglomerationHandler<dim>        &handler,
              const std::vector<const Form<dim> *>   &forms,
              const std::vector<std::vector<double>> &sigma,
              const unsigned int                      extra_order,
              const bool                              residuals,
-             const VectorType                       &solution,
+             const ConstVectorView                  &solution,
              dealii::Vector<double>                 &indicators);
 
     /**
@@ -90,12 +89,12 @@ namespace Tessella
      * the points of all volumes (2 dim + 1 times for variable coefficients) and
      * of both sides of all facets, for each component.
      */
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     residual(const AgglomerationHandler<dim> &handler,
              const Form<dim>                 &form,
              const std::vector<double>       &sigma,
-             const VectorType                &solution,
+             const ConstVectorView           &solution,
              dealii::Vector<double>          &indicators,
              const unsigned int               extra_order = 4)
     {
@@ -103,12 +102,12 @@ namespace Tessella
         handler, {&form}, {sigma}, extra_order, true, solution, indicators);
     }
     /// The same with a form and its penalty for each component.
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     residual(const AgglomerationHandler<dim>        &handler,
              const std::vector<const Form<dim> *>   &forms,
              const std::vector<std::vector<double>> &sigma,
-             const VectorType                       &solution,
+             const ConstVectorView                  &solution,
              dealii::Vector<double>                 &indicators,
              const unsigned int                      extra_order = 4)
     {
@@ -128,11 +127,11 @@ namespace Tessella
      * <b>Cost.</b> That of residual() for each pair of components that has a
      * form, and the structure of the matrix once.
      */
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     residual(const AgglomerationHandler<dim> &handler,
              const SystemForm<dim>           &system,
-             const VectorType                &solution,
+             const ConstVectorView           &solution,
              dealii::Vector<double>          &indicators,
              const unsigned int               extra_order = 4,
              const AssemblyParameters &parameters = AssemblyParameters());
@@ -145,12 +144,12 @@ namespace Tessella
      * are no upper bound of the error, but in practice they decrease at the
      * same rate.
      */
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     jumps(const AgglomerationHandler<dim> &handler,
           const Form<dim>                 &form,
           const std::vector<double>       &sigma,
-          const VectorType                &solution,
+          const ConstVectorView           &solution,
           dealii::Vector<double>          &indicators,
           const unsigned int               extra_order = 4)
     {
@@ -158,12 +157,12 @@ namespace Tessella
         handler, {&form}, {sigma}, extra_order, false, solution, indicators);
     }
     /// The same with a form and its penalty for each component.
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     jumps(const AgglomerationHandler<dim>        &handler,
           const std::vector<const Form<dim> *>   &forms,
           const std::vector<std::vector<double>> &sigma,
-          const VectorType                       &solution,
+          const ConstVectorView                  &solution,
           dealii::Vector<double>                 &indicators,
           const unsigned int                      extra_order = 4)
     {

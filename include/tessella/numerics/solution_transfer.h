@@ -5,6 +5,7 @@
 #include <deal.II/grid/tria.h>
 
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/lac/vector_view.h>
 
 #include <memory>
 #include <vector>
@@ -28,8 +29,10 @@ namespace Tessella
    *     solution.reinit(handler->locally_owned_dofs(), communicator);
    *     transfer.project(*handler, solution);
    *
-   * The original handler and its vectors must live until
-   * execute_coarsening_and_refinement() has returned.
+   * The original handler must live until execute_coarsening_and_refinement()
+   * has returned. Vectors are of any type that ConstVectorView lists.
+   *
+   * execute() does all of this in one call.
    *
    * <b>Algorithm.</b> A cell carries the polynomial of its polytope, and so do
    * its children. Where children are coarsened, their polynomials are projected
@@ -62,28 +65,39 @@ namespace Tessella
     ~PolytopicSolutionTransfer();
 
     /// Must be called after prepare_coarsening_and_refinement(). Several
-    /// functions of one handler must be passed together. VectorType:
-    /// dealii::Vector<double>, LinearAlgebra::distributed::Vector<double> or
-    /// TrilinosWrappers::MPI::Vector. Collective.
-    template <typename VectorType>
+    /// functions of one handler must be passed together, as in
+    /// {solution, other}. Collective.
     void
     prepare_for_coarsening_and_refinement(
-      const AgglomerationHandler<dim>       &handler,
-      const std::vector<const VectorType *> &solutions);
-    template <typename VectorType>
-    void
-    prepare_for_coarsening_and_refinement(
-      const AgglomerationHandler<dim> &handler, const VectorType &solution);
+      const AgglomerationHandler<dim> &handler,
+      const ConstVectorViews          &solutions);
 
     /// Must be called once, after the mesh has changed: @p handler has the new
     /// degrees of freedom, and vectors have their size. Collective.
-    template <typename VectorType>
     void
     project(const AgglomerationHandler<dim> &handler,
-            const std::vector<VectorType *> &solutions);
-    template <typename VectorType>
+            const VectorViews               &solutions);
+
+    /**
+     * Refines and coarsens the mesh according to its flags and carries
+     * functions over, in one call: @p handler gets the polytopes of
+     * @p strategy on the new mesh and degrees of freedom of the same elements,
+     * and @p solutions, functions of the handler, are resized and become those
+     * on the new mesh.
+     *
+     *     // refine and coarsen flags are set
+     *     PolytopicSolutionTransfer<dim>(triangulation)
+     *       .execute(handler, strategy, {solution, old_solution});
+     *
+     * A polytope gets the element of its cells' former polytopes, that of the
+     * highest degree if they differ. Objects that have been made for the
+     * handler, such as a PolytopicAssembler, belong to the old mesh and have to
+     * be made again, as matrices and sparsity patterns have. Collective.
+     */
     void
-    project(const AgglomerationHandler<dim> &handler, VectorType &solution);
+    execute(AgglomerationHandler<dim>          &handler,
+            const Agglomeration::Strategy<dim> &strategy,
+            const VectorViews                  &solutions);
 
   private:
     struct Implementation;

@@ -11,7 +11,9 @@
 #include <deal.II/numerics/vector_tools_common.h>
 
 #include <tessella/forms/form.h>
+#include <tessella/forms/function_pointer.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/lac/vector_view.h>
 
 #include <string>
 #include <vector>
@@ -21,10 +23,10 @@ namespace Tessella
   /**
    * Functions that connect continuous functions and vectors of degrees of
    * freedom, with the names of their counterparts in dealii::VectorTools.
-   * VectorType: dealii::Vector<double>,
-   * LinearAlgebra::distributed::Vector<double> or
-   * TrilinosWrappers::MPI::Vector. Functions have as many components as the
-   * handler.
+   * Vectors are of any type that ConstVectorView and VectorView list, on the
+   * host or on a device. Functions have as many components as the handler, and
+   * may be lambdas: see FunctionPointer. Norms of derivatives need the gradient
+   * of the exact solution, as in {value, gradient}.
    *
    * On meshes that are distributed over processes all functions are collective.
    * Each process works on the polytopes that it owns, and vectors hold its own
@@ -46,11 +48,11 @@ namespace Tessella
      * evaluates @p function in the whole box of each polytope, hence possibly
      * outside the domain.
      */
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     interpolate(const AgglomerationHandler<dim> &handler,
-                const dealii::Function<dim>     &function,
-                VectorType                      &vector);
+                const FunctionArgument<dim>     &function,
+                const VectorView                &vector);
 
     /**
      * L2 projection: the mass matrix of every polytope is inverted. Quadrature
@@ -59,28 +61,28 @@ namespace Tessella
      * on thin polytopes), the later ones get the coefficient zero. Throws an
      * exception if the function is not finite.
      */
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     project(const AgglomerationHandler<dim> &handler,
-            const dealii::Function<dim>     &function,
-            VectorType                      &vector,
+            const FunctionArgument<dim>     &function,
+            const VectorView                &vector,
             const unsigned int               extra_order = 4);
 
     /// Values of all components at @p point; throws ExcPointNotInside (with the
     /// point) outside the mesh. On an interface, the value of one of the
     /// polytopes is returned.
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     point_value(const AgglomerationHandler<dim> &handler,
-                const VectorType                &vector,
+                const ConstVectorView           &vector,
                 const dealii::Point<dim>        &point,
                 dealii::Vector<double>          &value);
 
     /// The same at many points, with one search structure for all.
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     point_values(const AgglomerationHandler<dim>       &handler,
-                 const VectorType                      &vector,
+                 const ConstVectorView                 &vector,
                  const std::vector<dealii::Point<dim>> &points,
                  std::vector<dealii::Vector<double>>   &values);
 
@@ -97,11 +99,11 @@ namespace Tessella
      * polytopes that this process owns; compute_global_error() computes one
      * value from it.
      */
-    template <int dim, typename VectorType>
+    template <int dim>
     void
     integrate_difference(const AgglomerationHandler<dim>    &handler,
-                         const VectorType                   &solution,
-                         const dealii::Function<dim>        &exact,
+                         const ConstVectorView              &solution,
+                         const FunctionArgument<dim>        &exact,
                          dealii::Vector<float>              &difference,
                          const dealii::VectorTools::NormType norm,
                          const unsigned int                  extra_order = 4,
@@ -122,6 +124,22 @@ namespace Tessella
                          const dealii::Vector<float>        &cellwise_error,
                          const dealii::VectorTools::NormType norm,
                          const double                        exponent = 2.);
+
+    /// Norm of (solution - exact) over all polytopes: integrate_difference()
+    /// and compute_global_error() in one call. Collective.
+    template <int dim>
+    double
+    compute_error(const AgglomerationHandler<dim>    &handler,
+                  const ConstVectorView              &solution,
+                  const FunctionArgument<dim>        &exact,
+                  const dealii::VectorTools::NormType norm,
+                  const unsigned int                  extra_order = 4)
+    {
+      dealii::Vector<float> difference;
+      integrate_difference(
+        handler, solution, exact, difference, norm, extra_order);
+      return compute_global_error(handler, difference, norm);
+    }
 
     /// Errors for a convergence table, from one loop over the mesh: of one
     /// component, or the roots of the sums over components.
@@ -165,13 +183,13 @@ namespace Tessella
      * Results are the same to the last bit for any number of processes and
      * threads, for the same polytopes. Collective.
      */
-    template <int dim, typename VectorType>
+    template <int dim>
     ErrorNorms
     compute_errors(const AgglomerationHandler<dim> &handler,
                    const Form<dim>                 &form,
                    const std::vector<double>       &sigma,
-                   const VectorType                &solution,
-                   const dealii::Function<dim>     &exact,
+                   const ConstVectorView           &solution,
+                   const FunctionArgument<dim>     &exact,
                    const unsigned int               extra_order = 4,
                    const dealii::ComponentMask     &mask        = {});
 
@@ -184,13 +202,13 @@ namespace Tessella
      * <b>Cost.</b> That of compute_errors() for each form: one loop over the
      * mesh for a common form, one for each component otherwise.
      */
-    template <int dim, typename VectorType>
+    template <int dim>
     std::vector<ErrorNorms>
     compute_component_errors(const AgglomerationHandler<dim>        &handler,
                              const std::vector<const Form<dim> *>   &forms,
                              const std::vector<std::vector<double>> &sigma,
-                             const VectorType                       &solution,
-                             const dealii::Function<dim>            &exact,
+                             const ConstVectorView                  &solution,
+                             const FunctionArgument<dim>            &exact,
                              const unsigned int extra_order = 4);
   } // namespace VectorTools
 } // namespace Tessella

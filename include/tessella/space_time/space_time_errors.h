@@ -30,10 +30,9 @@ namespace Tessella
   {
   public:
     /// Adds the errors on a slab. @p exact is scalar; its set_time() is called.
-    template <typename VectorType>
     void
     add(const SpaceTimeSlab<dim> &slab,
-        const VectorType         &solution,
+        const ConstVectorView    &solution,
         dealii::Function<dim>    &exact);
 
     /// L2 norm in time and space.

@@ -45,7 +45,7 @@ namespace Tessella
                         public StationaryMatrix
   {
   public:
-    using FunctionPointer = std::shared_ptr<const dealii::Function<dim + 1>>;
+    using FunctionPointer = Tessella::FunctionPointer<dim + 1>;
 
     SpaceTimeForm();
     /// Not copyable, since the form's functions refer to the slab of this

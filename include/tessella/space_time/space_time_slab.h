@@ -7,6 +7,7 @@
 
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/polytopic_space.h>
+#include <tessella/lac/vector_view.h>
 
 #include <cstdint>
 #include <memory>
@@ -153,15 +154,14 @@ namespace Tessella
      * Values of a slab's vector @p solution at local @p time in [0, length()],
      * as a vector of the handler. At a time where two elements meet, the values
      * of the lower one are returned, or those of the upper one if
-     * @p from_above. VectorType, SpatialVectorType: dealii::Vector<double> (one
-     * process) or TrilinosWrappers::MPI::Vector without ghost entries.
+     * @p from_above. @p values is resized. All vectors are of the types that
+     * ConstVectorView and VectorView list.
      */
-    template <typename VectorType, typename SpatialVectorType>
     void
-    trace(const VectorType  &solution,
-          const double       time,
-          SpatialVectorType &values,
-          const bool         from_above = false) const;
+    trace(const ConstVectorView &solution,
+          const double           time,
+          const VectorView      &values,
+          const bool             from_above = false) const;
 
     /**
      * Adds the inflow through the bottom, the integral of u_n v(t_n^+) over D,
@@ -170,9 +170,8 @@ namespace Tessella
      * SpaceTimeForm's source and boundary data this yields the right-hand side
      * of the paper's (2.9).
      */
-    template <typename VectorType, typename SpatialVectorType>
     void
-    add_inflow(const SpatialVectorType &value, VectorType &rhs) const;
+    add_inflow(const ConstVectorView &value, const VectorView &rhs) const;
 
     /**
      * Sets up the inflow between slabs whose solutions stay on a device:
@@ -195,18 +194,15 @@ namespace Tessella
 
     /// Computes the slab's vector of the function that is equal to @p value at
     /// all times; @p solution must have the slab's size.
-    template <typename VectorType, typename SpatialVectorType>
     void
-    extend(const SpatialVectorType &value, VectorType &solution) const;
+    extend(const ConstVectorView &value, const VectorView &solution) const;
 
     /// L2 norm on D, and integral over D, of a vector of the handler, from the
     /// mass matrices. Collective.
-    template <typename SpatialVectorType>
     double
-    L2_norm(const SpatialVectorType &value) const;
-    template <typename SpatialVectorType>
+    L2_norm(const ConstVectorView &value) const;
     double
-    integral(const SpatialVectorType &value) const;
+    integral(const ConstVectorView &value) const;
 
     // ---- for assembly
     const PolytopicMesh<dim + 1> &

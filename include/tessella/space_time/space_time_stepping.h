@@ -9,6 +9,9 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/config.h>
 #include <tessella/base/epetra.h>
+#include <tessella/lac/host_block_matrix.h>
+#include <tessella/lac/host_vector.h>
+#include <tessella/lac/vector_view.h>
 #include <tessella/space_time/space_time_form.h>
 #include <tessella/space_time/space_time_slab.h>
 
@@ -16,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace Tessella
@@ -29,7 +33,18 @@ namespace Tessella
                  << "The linear system of slab " << arg1 << ", from t = "
                  << arg2 << " to " << arg3 << ", was not solved: " << arg4);
 
+  namespace internal
+  {
+    /// Matrix and vectors of SpaceTimeStepping if none are chosen.
 #ifdef TESSELLA_HAVE_EPETRA
+    using DefaultSlabMatrix = dealii::TrilinosWrappers::SparseMatrix;
+    using DefaultSlabVector = dealii::TrilinosWrappers::MPI::Vector;
+#else
+    using DefaultSlabMatrix = HostBlockMatrix<double>;
+    using DefaultSlabVector = HostVector<double>;
+#endif
+  } // namespace internal
+
   /**
    * Time stepping of a space-time dG method, slab by slab: assembles the
    * system, calls the user's solver, and keeps the value at the end for the
@@ -37,9 +52,28 @@ namespace Tessella
    *
    *     SpaceTimeStepping<dim> stepping(agglomeration, form, solve);
    *     VectorTools::project(agglomeration, initial_function, value);
+   *     stepping.write_pvd("solution"); // for ParaView, after every slab
    *     stepping.initialize(0., value);
    *     while (stepping.time() < final_time)
    *       stepping.step(length);
+   *
+   * The solver is any function of matrix and vectors; make_solver() makes one
+   * of a solver and a preconditioner of deal.II:
+   *
+   *     SolverGMRES<TrilinosWrappers::MPI::Vector> gmres(control);
+   *     TrilinosWrappers::PreconditionILU          ilu;
+   *     SpaceTimeStepping<dim> stepping(
+   *       agglomeration, form, SpaceTimeStepping<dim>::make_solver(gmres,
+   * ilu));
+   *
+   * <b>Matrices and vectors.</b> By default they are those of TrilinosWrappers
+   * (HostBlockMatrix and HostVector in a build without Epetra). Others are
+   * HostBlockMatrix<double> with HostVector<double> or
+   * LinearAlgebra::distributed::Vector<double>, and DeviceBlockMatrix<double>
+   * with DeviceVector<double>, where right-hand sides go through the host once
+   * per slab:
+   *
+   *     SpaceTimeStepping<dim, HostBlockMatrix<double>, HostVector<double>>
    *
    * <b>Reuse.</b> The matrix is kept as long as length and numbers of intervals
    * are the same and SpaceTimeForm::matrix_is_stationary(): a step then
@@ -53,7 +87,9 @@ namespace Tessella
    * <b>Many processes</b>: as for SpaceTimeSlab. Steps are collective, and the
    * solver must throw on all processes or on none.
    */
-  template <int dim>
+  template <int dim,
+            typename MatrixType = internal::DefaultSlabMatrix,
+            typename VectorType = internal::DefaultSlabVector>
   class SpaceTimeStepping
   {
   public:
@@ -64,11 +100,27 @@ namespace Tessella
      * call; otherwise data derived from it (preconditioners) can be kept.
      * Failure must be reported by an exception.
      */
-    using Solver =
-      std::function<void(const dealii::TrilinosWrappers::SparseMatrix &matrix,
-                         dealii::TrilinosWrappers::MPI::Vector        &solution,
-                         const dealii::TrilinosWrappers::MPI::Vector  &rhs,
-                         const bool matrix_changed)>;
+    using Solver = std::function<void(const MatrixType &matrix,
+                                      VectorType       &solution,
+                                      const VectorType &rhs,
+                                      const bool        matrix_changed)>;
+
+    /// Solver of a solver of deal.II and a preconditioner, whose
+    /// initialize(matrix) is called when the matrix has changed. Both must
+    /// outlive the result.
+    template <typename SolverType, typename PreconditionerType>
+    static Solver
+    make_solver(SolverType &solver, PreconditionerType &preconditioner)
+    {
+      return [&solver, &preconditioner](const MatrixType &matrix,
+                                        VectorType       &solution,
+                                        const VectorType &rhs,
+                                        const bool        matrix_changed) {
+        if (matrix_changed)
+          preconditioner.initialize(matrix);
+        solver.solve(matrix, solution, rhs, preconditioner);
+      };
+    }
 
     struct AdditionalData
     {
@@ -84,17 +136,25 @@ namespace Tessella
                       const AdditionalData            &data = AdditionalData());
 
     /// Sets the initial state. @p value is the handler's vector of the solution
-    /// at @p time; @p n_steps is the number of slabs before it, from which
-    /// n_steps() and messages continue to count.
+    /// at @p time, of any type; @p n_steps is the number of slabs before it,
+    /// from which n_steps() and messages continue to count.
     void
-    initialize(const double                                 time,
-               const dealii::TrilinosWrappers::MPI::Vector &value,
-               const unsigned int                           n_steps = 0);
-    /// The same in a program of one process.
+    initialize(const double           time,
+               const ConstVectorView &value,
+               const unsigned int     n_steps = 0);
+
+    /**
+     * Lets initialize() and every @p every th step write value() for ParaView:
+     * files FILE-NUMBER.vtu, where the number is n_steps(), and FILE.pvd, which
+     * lists those that this object has written with their times. @p file_name
+     * is FILE, without an ending, in a folder that exists. Files are written
+     * completely or not at all; an error in a step leaves the new state as it
+     * is. To be called before initialize().
+     */
     void
-    initialize(const double                  time,
-               const dealii::Vector<double> &value,
-               const unsigned int            n_steps = 0);
+    write_pvd(const std::string &file_name,
+              const std::string &field = "solution",
+              const unsigned int every = 1);
 
     /// Computes the slab [time(), time() + length]; for @p n_intervals see
     /// SpaceTimeSlab::reinit().
@@ -108,7 +168,7 @@ namespace Tessella
       return present_time;
     }
     /// Solution at time(), as limit from below: a vector of the handler.
-    const dealii::TrilinosWrappers::MPI::Vector &
+    const VectorType &
     value() const
     {
       return present_value;
@@ -127,7 +187,7 @@ namespace Tessella
     {
       return present_slab;
     }
-    const dealii::TrilinosWrappers::MPI::Vector &
+    const VectorType &
     solution() const
     {
       return present_solution;
@@ -163,9 +223,17 @@ namespace Tessella
     SpaceTimeSlab<dim>                           present_slab;
     std::unique_ptr<PolytopicAssembler<dim + 1>> present_assembler;
 
-    dealii::TrilinosWrappers::SparseMatrix matrix;
-    dealii::TrilinosWrappers::MPI::Vector  rhs, present_solution;
-    dealii::TrilinosWrappers::MPI::Vector  present_value;
+    /// Writes value() if write_pvd() and the number of the step say so.
+    void
+    write_output();
+
+    MatrixType matrix;
+    VectorType rhs, present_solution, present_value;
+    /// See write_pvd(); no output if the name is empty.
+    std::string  output_file, output_field;
+    unsigned int output_every = 1;
+    /// Times and files of the .pvd file.
+    std::vector<std::pair<double, std::string>> output_records;
     /// Structure revision of the slab for which matrix and vectors are set up;
     /// 0 if there is none.
     std::uint64_t present_structure = 0;
@@ -175,7 +243,6 @@ namespace Tessella
     double        present_assembly_time = 0., present_solver_time = 0.;
     unsigned int  step_number = 0;
   };
-#endif
 
 
 

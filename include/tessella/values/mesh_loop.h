@@ -362,6 +362,85 @@ namespace Tessella
           local.matrix, local.rhs, local.dofs, matrix, rhs);
     }
   };
+
+
+
+  /**
+   * Adds a form of your own to a matrix and a right-hand side of deal.II, by
+   * mesh_loop() with PolytopeScratchData and PolytopeCopyData:
+   *
+   *     assemble_by_hand<dim>(
+   *       handler,
+   *       extra_order,
+   *       update_values | update_gradients,
+   *       [&](const PolytopeValues<dim> &values,
+   *           PolytopeCopyData::Local   &local) {
+   *         ... local.matrix(i, j) += ... values.JxW(q);
+   *       },
+   *       [&](const PolytopeInterfaceValues<dim> &values,
+   *           PolytopeCopyData::Local            &local) {
+   *         ... values.at_boundary() ...
+   *       },
+   *       matrix,
+   *       rhs);
+   *
+   * The first function is called once for each polytope, the second once for
+   * each interface between polytopes and once for each boundary id of each
+   * polytope, on several threads at once. Matrix and vector keep what they
+   * have, and are compressed at the end; the matrix must have the entries of
+   * AgglomerationHandler::make_sparsity_pattern(). Results, bits and errors: as
+   * for mesh_loop(). Collective.
+   *
+   * @param extra_order order of the quadrature above 2 p.
+   * @param flags       update flags on polytopes and on interfaces.
+   */
+  template <int dim, typename MatrixType, typename VectorType>
+  void
+  assemble_by_hand(
+    const AgglomerationHandler<dim>                      &handler,
+    const unsigned int                                    extra_order,
+    const dealii::UpdateFlags                             flags,
+    const std::function<void(const PolytopeValues<dim> &,
+                             PolytopeCopyData::Local &)> &on_polytope,
+    const std::function<void(const PolytopeInterfaceValues<dim> &,
+                             PolytopeCopyData::Local &)> &on_interface,
+    MatrixType                                           &matrix,
+    VectorType                                           &rhs)
+  {
+    using Scratch   = PolytopeScratchData<dim>;
+    const auto face = [&](const PolytopeIterator<dim> &polytope,
+                          const unsigned int           f,
+                          Scratch                     &scratch,
+                          PolytopeCopyData            &copy) {
+      const PolytopeInterfaceValues<dim> &values = scratch.reinit(polytope, f);
+      on_interface(values, copy.add(values));
+    };
+    mesh_loop<dim, Scratch, PolytopeCopyData>(
+      handler.polytope_iterators(),
+      [&](const PolytopeIterator<dim> &polytope,
+          Scratch                     &scratch,
+          PolytopeCopyData            &copy) {
+        on_polytope(scratch.reinit(polytope), copy.template add<dim>(polytope));
+      },
+      [&](const PolytopeCopyData &copy) {
+        copy.distribute_local_to_global(matrix, rhs);
+      },
+      Scratch(handler, extra_order, flags, flags),
+      PolytopeCopyData(),
+      dealii::MeshWorker::assemble_own_cells |
+        dealii::MeshWorker::assemble_boundary_faces |
+        dealii::MeshWorker::assemble_own_interior_faces_once |
+        dealii::MeshWorker::assemble_ghost_faces_once,
+      face,
+      [&](const PolytopeIterator<dim> &polytope,
+          const unsigned int           f,
+          const PolytopeIterator<dim> &,
+          const unsigned int,
+          Scratch          &scratch,
+          PolytopeCopyData &copy) { face(polytope, f, scratch, copy); });
+    matrix.compress(dealii::VectorOperation::add);
+    rhs.compress(dealii::VectorOperation::add);
+  }
 } // namespace Tessella
 
 #endif

@@ -82,6 +82,77 @@ namespace Tessella
         return values->average(interface_dof, gradient_at(q));
       }
 
+      auto
+      jump_in_hessians(const unsigned int interface_dof,
+                       const unsigned int q) const
+      {
+        return values->jump(interface_dof, hessian_at(q));
+      }
+
+      auto
+      average_of_hessians(const unsigned int interface_dof,
+                          const unsigned int q) const
+      {
+        return values->average(interface_dof, hessian_at(q));
+      }
+
+      /// Of a vector: the symmetric parts of gradients, for elasticity.
+      auto
+      jump_in_symmetric_gradients(const unsigned int interface_dof,
+                                  const unsigned int q) const
+      {
+        return dealii::symmetrize(jump_in_gradients(interface_dof, q));
+      }
+
+      auto
+      average_of_symmetric_gradients(const unsigned int interface_dof,
+                                     const unsigned int q) const
+      {
+        return dealii::symmetrize(average_of_gradients(interface_dof, q));
+      }
+
+      // ---- discrete functions; results are resized
+
+      template <typename VectorType>
+      void
+      get_jump_in_function_values(const VectorType        &vector,
+                                  std::vector<value_type> &result) const
+      {
+        values->combine(1., -1., result, [&](const auto &v, auto &r) {
+          v[extractor].get_function_values(vector, r);
+        });
+      }
+
+      template <typename VectorType>
+      void
+      get_jump_in_function_gradients(const VectorType           &vector,
+                                     std::vector<gradient_type> &result) const
+      {
+        values->combine(1., -1., result, [&](const auto &v, auto &r) {
+          v[extractor].get_function_gradients(vector, r);
+        });
+      }
+
+      template <typename VectorType>
+      void
+      get_average_of_function_values(const VectorType        &vector,
+                                     std::vector<value_type> &result) const
+      {
+        values->combine(0.5, 0.5, result, [&](const auto &v, auto &r) {
+          v[extractor].get_function_values(vector, r);
+        });
+      }
+
+      template <typename VectorType>
+      void
+      get_average_of_function_gradients(
+        const VectorType &vector, std::vector<gradient_type> &result) const
+      {
+        values->combine(0.5, 0.5, result, [&](const auto &v, auto &r) {
+          v[extractor].get_function_gradients(vector, r);
+        });
+      }
+
     private:
       /// Functions of a polytope and a shape function.
       auto
@@ -99,6 +170,15 @@ namespace Tessella
         return
           [this, q](const PolytopeValuesBase<dim> &v, const unsigned int i) {
             return v[extractor].gradient(i, q);
+          };
+      }
+
+      auto
+      hessian_at(const unsigned int q) const
+      {
+        return
+          [this, q](const PolytopeValuesBase<dim> &v, const unsigned int i) {
+            return v[extractor].hessian(i, q);
           };
       }
 
@@ -432,6 +512,24 @@ namespace Tessella
                     : function(there, interface_dof - this->dofs_per_cell)));
     }
 
+    /// Factors times what @p function(values, result) computes here and there;
+    /// at the boundary, what it computes here.
+    template <typename T, typename Function>
+    void
+    combine(const double    factor_here,
+            const double    factor_there,
+            std::vector<T> &result,
+            const Function &function) const
+    {
+      function(here(), result);
+      if (at_boundary())
+        return;
+      std::vector<T> other;
+      function(there, other);
+      for (unsigned int q = 0; q < result.size(); ++q)
+        result[q] = factor_here * result[q] + factor_there * other[q];
+    }
+
   private:
     const Base &
     here() const
@@ -463,22 +561,6 @@ namespace Tessella
       return [=](const Base &v, const unsigned int i) {
         return v.shape_hessian_component(i, q, component);
       };
-    }
-
-    template <typename T, typename Function>
-    void
-    combine(const double    factor_here,
-            const double    factor_there,
-            std::vector<T> &result,
-            const Function &function) const
-    {
-      function(here(), result);
-      if (at_boundary())
-        return;
-      std::vector<T> other;
-      function(there, other);
-      for (unsigned int q = 0; q < result.size(); ++q)
-        result[q] = factor_here * result[q] + factor_there * other[q];
     }
 
     /// Makes protected functions of the base class available.

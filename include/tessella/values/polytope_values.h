@@ -101,6 +101,28 @@ namespace Tessella
                                     result);
       }
 
+      template <typename VectorType>
+      void
+      get_function_hessians(const VectorType                    &vector,
+                            std::vector<dealii::Tensor<2, dim>> &result) const
+      {
+        values->component_hessians(values->local_coefficients(vector),
+                                   component,
+                                   result);
+      }
+
+      template <typename VectorType>
+      void
+      get_function_laplacians(const VectorType    &vector,
+                              std::vector<double> &result) const
+      {
+        std::vector<dealii::Tensor<2, dim>> hessians;
+        get_function_hessians(vector, hessians);
+        result.resize(hessians.size());
+        for (unsigned int q = 0; q < result.size(); ++q)
+          result[q] = dealii::trace(hessians[q]);
+      }
+
     private:
       const PolytopeValuesBase<dim> *values;
       unsigned int                   component;
@@ -157,6 +179,33 @@ namespace Tessella
         return d < dim ? values->scalar_gradient(c.second, q)[d] : 0.;
       }
 
+      /// One component in 2-D, three in 3-D, as in deal.II.
+      dealii::Tensor<1, dim == 2 ? 1 : dim>
+      curl(const unsigned int i, const unsigned int q) const
+      {
+        dealii::Tensor<1, dim == 2 ? 1 : dim> result;
+        const auto                            g = gradient(i, q);
+        if constexpr (dim == 2)
+          result[0] = g[1][0] - g[0][1];
+        else
+          for (unsigned int d = 0; d < dim; ++d)
+            result[d] =
+              g[(d + 2) % dim][(d + 1) % dim] - g[(d + 1) % dim][(d + 2) % dim];
+        return result;
+      }
+
+      /// hessian[c] has the second derivatives of component c.
+      dealii::Tensor<3, dim>
+      hessian(const unsigned int i, const unsigned int q) const
+      {
+        const auto             c = values->system_to_component_index(i);
+        dealii::Tensor<3, dim> result;
+        if (c.first - first_component < dim)
+          result[c.first - first_component] =
+            values->scalar_hessian(c.second, q);
+        return result;
+      }
+
       template <typename VectorType>
       void
       get_function_values(const VectorType                    &vector,
@@ -209,6 +258,81 @@ namespace Tessella
       }
 
     private:
+      const PolytopeValuesBase<dim> *values;
+      unsigned int                   first_component;
+    };
+
+    /// View on components that form a tensor of rank 2, row by row, or, with
+    /// TensorType = SymmetricTensor<2, dim>, a symmetric one in the order of
+    /// SymmetricTensor::unrolled_to_component_indices().
+    template <int dim, typename TensorType>
+    class Matrix
+    {
+    public:
+      Matrix(const PolytopeValuesBase<dim> &values,
+             const unsigned int             first_component)
+        : values(&values)
+        , first_component(first_component)
+      {
+        AssertIndexRange(first_component + n_components - 1,
+                         values.get_handler().n_components());
+      }
+
+      TensorType
+      value(const unsigned int i, const unsigned int q) const
+      {
+        const auto         c = values->system_to_component_index(i);
+        const unsigned int n = c.first - first_component;
+        TensorType         result;
+        if (n < n_components)
+          result[TensorType::unrolled_to_component_indices(n)] =
+            values->scalar_value(c.second, q);
+        return result;
+      }
+
+      /// Component r is the sum over d of the derivative of entry (r, d) in
+      /// direction d.
+      dealii::Tensor<1, dim>
+      divergence(const unsigned int i, const unsigned int q) const
+      {
+        const auto             c = values->system_to_component_index(i);
+        const unsigned int     n = c.first - first_component;
+        dealii::Tensor<1, dim> result;
+        if (n < n_components)
+          {
+            const auto  at       = TensorType::unrolled_to_component_indices(n);
+            const auto &gradient = values->scalar_gradient(c.second, q);
+            result[at[0]]        = gradient[at[1]];
+            if (is_symmetric && at[0] != at[1])
+              result[at[1]] = gradient[at[0]];
+          }
+        return result;
+      }
+
+      template <typename VectorType>
+      void
+      get_function_values(const VectorType        &vector,
+                          std::vector<TensorType> &result) const
+      {
+        const auto          coefficients = values->local_coefficients(vector);
+        std::vector<double> of_component;
+        result.assign(values->n_quadrature_points, TensorType());
+        for (unsigned int n = 0; n < n_components; ++n)
+          {
+            values->component_values(coefficients,
+                                     first_component + n,
+                                     of_component);
+            for (unsigned int q = 0; q < result.size(); ++q)
+              result[q][TensorType::unrolled_to_component_indices(n)] =
+                of_component[q];
+          }
+      }
+
+    private:
+      static constexpr unsigned int n_components =
+        TensorType::n_independent_components;
+      static constexpr bool is_symmetric = n_components < dim * dim;
+
       const PolytopeValuesBase<dim> *values;
       unsigned int                   first_component;
     };
@@ -426,6 +550,19 @@ namespace Tessella
     operator[](const dealii::FEValuesExtractors::Vector &vector) const
     {
       return {*this, vector.first_vector_component};
+    }
+
+    PolytopeValuesViews::Matrix<dim, dealii::Tensor<2, dim>>
+    operator[](const dealii::FEValuesExtractors::Tensor<2> &tensor) const
+    {
+      return {*this, tensor.first_tensor_component};
+    }
+
+    PolytopeValuesViews::Matrix<dim, dealii::SymmetricTensor<2, dim>>
+    operator[](
+      const dealii::FEValuesExtractors::SymmetricTensor<2> &tensor) const
+    {
+      return {*this, tensor.first_tensor_component};
     }
 
     // ---- discrete functions: @p vector is indexed by global degrees of
