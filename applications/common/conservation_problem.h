@@ -52,6 +52,13 @@ namespace Tessella
       std::shared_ptr<StateFunction<dim>> initial;
       /// Null if none was given.
       std::shared_ptr<StateFunction<dim>> exact;
+      /// Further limiter; negative results as for largest_speeds. May be empty.
+      std::function<std::vector<double>(PolytopewiseOperator<dim> &,
+                                        ConservationVector &)>
+        limiter;
+      /// Text that a run and the run that it goes on from must have in common,
+      /// such as material constants.
+      std::string data;
       /// First words of the sentence that reports a polytope whose state is not
       /// admissible.
       std::string not_admissible;

@@ -153,6 +153,11 @@ namespace Tessella
               "The mean value of component 0 is outside of Limiter/Bounds",
               "lower Time/CFL number, or change the bounds.",
               t);
+      if (problem.limiter)
+        check(problem.limiter(polytopewise, vector),
+              problem.not_admissible,
+              "lower Time/CFL number.",
+              t);
     }
 
 
@@ -198,8 +203,8 @@ namespace Tessella
     {
       HostVector<double> limited;
       // The state of the first stage has been limited already.
-      const bool copy =
-        !is_limited && (input.limit_slopes || input.limit_bounds);
+      const bool copy = !is_limited && (input.limit_slopes ||
+                                        input.limit_bounds || problem.limiter);
       if (copy)
         {
           limited = u.u;
@@ -255,17 +260,41 @@ namespace Tessella
 
 
     template <int dim>
+    double
+    ConservationSolver<dim>::next_end() const
+    {
+      const double end = input.time.final_time;
+      if (tick == 0.)
+        return end;
+      // Times at the end of steps are multiples of tick up to rounding.
+      const double next = (std::floor(time / tick + 1e-9) + 1.) * tick;
+      return next > end - 1e-9 * tick ? end : next;
+    }
+
+
+
+    template <int dim>
+    std::string
+    ConservationSolver<dim>::method() const
+    {
+      return input.time.description(handler.max_degree()) +
+             (problem.data.empty() ? "" : ", " + problem.data);
+    }
+
+
+
+    template <int dim>
     void
     ConservationSolver<dim>::advance(const double allowed)
     {
-      const double largest  = std::min(allowed, input.time.final_time - time);
+      const double end      = next_end();
+      const double largest  = std::min(allowed, end - time);
       const bool   implicit = input.time.is_implicit();
       for (unsigned int attempt = 0;; ++attempt)
         {
           // Steps are equal as far as the wave speeds are.
-          const FittedStep next =
-            fit_step(time, input.time.final_time, reduction * largest);
-          is_limited = true;
+          const FittedStep next = fit_step(time, end, reduction * largest);
+          is_limited            = true;
           try
             {
               if (implicit)
@@ -309,7 +338,7 @@ namespace Tessella
         store_history(bdf->history(), saved, states);
       saved.time    = time;
       saved.n_steps = n_steps;
-      saved.method  = input.time.description(handler.max_degree());
+      saved.method  = method();
       saved.numbers = {scale, reduction};
       saved.numbers.insert(saved.numbers.end(), before.begin(), before.end());
       std::vector<const HostVector<double> *> vectors;
@@ -331,13 +360,13 @@ namespace Tessella
     {
       std::vector<HostVector<double>> vectors;
       const TimeState saved = read_time_state(file, handler, state.u, vectors);
-      const std::string method = input.time.description(handler.max_degree());
-      AssertThrow(saved.method == method,
+      AssertThrow(saved.method == method(),
                   ExcMessage("The checkpoint '" + file +
                              "' was written by the time integrator " +
-                             saved.method + ", but this run uses " + method +
-                             ": set Time/Method and Time/Order to those of "
-                             "the checkpoint."));
+                             saved.method + ", but this run uses " + method() +
+                             ": set Time/Method and Time/Order" +
+                             (problem.data.empty() ? "" : " and the equation") +
+                             " to those of the checkpoint."));
       const unsigned int m = state.outflow.size();
       AssertThrow(!vectors.empty() &&
                     saved.numbers.size() == 2 + m * (1 + vectors.size()),
@@ -374,9 +403,14 @@ namespace Tessella
       else
         read_checkpoint(t.restart);
       const unsigned int first = n_steps;
+      if (on_tick)
+        on_tick(time);
       while (time < t.final_time)
         {
+          const double end = next_end();
           advance(largest_step(time));
+          if (on_tick && tick > 0. && time == end)
+            on_tick(time);
           const bool stop = t.stop_steps > 0 && n_steps - first == t.stop_steps;
           if (stop ||
               (t.checkpoint_steps > 0 && n_steps % t.checkpoint_steps == 0))

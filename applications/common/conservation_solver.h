@@ -59,6 +59,11 @@ namespace Tessella
       void
       run(const std::string &checkpoint_file);
 
+      /// If it is set, steps end at multiples of tick, too, and on_tick is
+      /// called at the beginning of the run and at these times.
+      double                                 tick = 0.;
+      std::function<void(const double time)> on_tick;
+
       const ConservationVector &
       solution() const
       {
@@ -114,6 +119,12 @@ namespace Tessella
       /// method fails.
       void
       advance(const double allowed);
+      /// The final time, or the next multiple of tick.
+      double
+      next_end() const;
+      /// Method of a checkpoint, see TimeState.
+      std::string
+      method() const;
       /// The largest step that the CFL number allows.
       double
       largest_step(const double t);

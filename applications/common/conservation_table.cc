@@ -76,6 +76,8 @@ namespace Tessella
                       with_times || row.drift > row.drift_bound
                         ? scientific_text(row.drift, 1)
                         : "< " + scientific_text(row.drift_bound, 0));
+          for (const auto &column : row.more)
+            table.add(column.first, column.second);
           if (with_times)
             table.add_scientific("seconds a step", row.step_seconds);
         }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <ostream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "table_plot.h"
@@ -29,6 +30,8 @@ namespace Tessella
       /// method cause.
       double drift_bound  = 1e-12;
       double step_seconds = 0.;
+      /// Further columns: names and texts.
+      std::vector<std::pair<std::string, std::string>> more;
     };
 
     /// Tables of errors with their rates, one for each degree, or one for each

@@ -7,9 +7,9 @@
 #include <tessella/forms/functor_integrand.h>
 
 #include <cmath>
-#include <limits>
 
 #include "../common/equation_input.h"
+#include "../common/limiter_input.h"
 #include "../common/program.h"
 #include "equations.h"
 
@@ -140,34 +140,6 @@ namespace Tessella
 
 
     void
-    ConservationInput::declare_limiter(ParameterHandler &prm)
-    {
-      prm.enter_subsection("Limiter");
-      prm.declare_entry("Slopes",
-                        "none",
-                        Patterns::Selection("none|tvb"),
-                        "tvb: values half-way to the neighbours stay between "
-                        "the extreme means of all neighbours, except where "
-                        "differences are below the constant times the square "
-                        "of the distance.");
-      prm.declare_entry("TVB constant",
-                        "0",
-                        Patterns::Double(0.),
-                        "About the second derivative of smooth extrema.");
-      prm.declare_entry("Bounds",
-                        "",
-                        Patterns::Anything(),
-                        "Lower and upper bound, separated by a semicolon, in "
-                        "which the first component is kept at quadrature "
-                        "points by scaling towards the mean, and with it all "
-                        "others; none for the upper bound, or empty: no "
-                        "bounds.");
-      prm.leave_subsection();
-    }
-
-
-
-    void
     ConservationInput::parse_parameters(ParameterHandler  &prm,
                                         const unsigned int dim)
     {
@@ -176,7 +148,7 @@ namespace Tessella
       time.parse_parameters(
         prm,
         parse_numbers("Time/Final time", time.final_time_text(prm), 1).front());
-      parse_limiter(prm);
+      parse_limiter(prm, constants, *this);
     }
 
 
@@ -348,41 +320,6 @@ namespace Tessella
                                                 ',',
                                                 n_components(),
                                                 false);
-        }
-      prm.leave_subsection();
-    }
-
-
-
-    void
-    ConservationInput::parse_limiter(ParameterHandler &prm)
-    {
-      prm.enter_subsection("Limiter");
-      limit_slopes               = prm.get("Slopes") == "tvb";
-      slope_limiter.tvb_constant = prm.get_double("TVB constant");
-      const std::string bounds   = prm.get("Bounds");
-      limit_bounds               = !bounds.empty();
-      if (limit_bounds)
-        {
-          const std::vector<std::string> parts = split(bounds, ';');
-          AssertThrow(parts.size() == 2,
-                      ExcMessage("Limiter/Bounds = " + bounds +
-                                 " must be two numbers separated by a "
-                                 "semicolon, or one and none."));
-          bound_limiter.component      = 0;
-          bound_limiter.all_components = true;
-          bound_limiter.lower =
-            parse_numbers("Limiter/Bounds", parts[0], 1).front();
-          bound_limiter.upper =
-            parts[1] == "none"
-              ? std::numeric_limits<double>::max()
-              : parse_numbers("Limiter/Bounds", parts[1], 1).front();
-          AssertThrow(bound_limiter.lower < bound_limiter.upper,
-                      ExcMessage("Limiter/Bounds = " + bounds +
-                                 ": the lower bound must come first."));
-          if (parts[1] != "none")
-            bound_limiter.tolerance =
-              1e-12 * (bound_limiter.upper - bound_limiter.lower);
         }
       prm.leave_subsection();
     }

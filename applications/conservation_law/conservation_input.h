@@ -51,8 +51,6 @@ namespace Tessella
       void
       declare_equation(dealii::ParameterHandler &prm);
       void
-      declare_limiter(dealii::ParameterHandler &prm);
-      void
       parse_equation(dealii::ParameterHandler &prm, const unsigned int dim);
       void
       declare_text(dealii::ParameterHandler &prm);
@@ -60,8 +58,6 @@ namespace Tessella
       parse_text(dealii::ParameterHandler &prm);
       void
       parse_boundary_conditions(dealii::ParameterHandler &prm);
-      void
-      parse_limiter(dealii::ParameterHandler &prm);
 
       /// Parses expressions of the coordinates, and of t unless @p stationary.
       /// Their number must be @p n, or zero if @p optional.

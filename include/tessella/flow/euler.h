@@ -200,6 +200,16 @@ namespace Tessella
           }
       }
 
+      /// |u . n| + c of a state on a facet, from which steps in time follow.
+      template <typename U>
+      TESSELLA_HOST_DEVICE auto
+      wave_speed(const OperatorPoint<dim> &p, const U &u, const int) const
+      {
+        using namespace PointwiseMath;
+        const auto w = gas.primitive(&u.value[0], p.normal);
+        return fabs(w.normal_velocity) + gas.sound_speed(w);
+      }
+
       TESSELLA_HOST_DEVICE static double
       nan()
       {

@@ -148,8 +148,49 @@ namespace Tessella
       }
     };
 
+    /// Number without its derivatives.
+    template <typename Number>
+    inline TESSELLA_HOST_DEVICE Number
+    without_derivative(const Number &v)
+    {
+      return v;
+    }
+    template <int n>
+    inline TESSELLA_HOST_DEVICE double
+    without_derivative(const Dual<n> &v)
+    {
+      return v.value;
+    }
+
     /// One wave: (F(U0) + F(U1)) . n / 2 + s (U0 - U1) / 2 with the larger
-    /// |u . n| + c of both sides (section 10.5.1, V. V. Rusanov 1961).
+    /// |u . n| + c of both sides (section 10.5.1, V. V. Rusanov 1961). If
+    /// @p frozen, s is constant in derivatives.
+    template <bool frozen, int dim, typename Number>
+    TESSELLA_HOST_DEVICE inline void
+    one_wave_flux(const IdealGas<dim> &gas,
+                  const Number        *u0,
+                  const Number        *u1,
+                  const double        *n,
+                  Number              *flux)
+    {
+      using namespace PointwiseMath;
+      const Primitive<Number> w0 = gas.primitive(u0, n),
+                              w1 = gas.primitive(u1, n);
+      const Number largest =
+        maximum(fabs(w0.normal_velocity) + gas.sound_speed(w0),
+                fabs(w1.normal_velocity) + gas.sound_speed(w1));
+      Number f0[dim + 2], f1[dim + 2];
+      gas.normal_flux(u0, w0, n, f0);
+      gas.normal_flux(u1, w1, n, f1);
+      for (int c = 0; c < dim + 2; ++c)
+        if constexpr (frozen)
+          flux[c] = 0.5 * (f0[c] + f1[c] +
+                           without_derivative(largest) * (u0[c] - u1[c]));
+        else
+          flux[c] = 0.5 * (f0[c] + f1[c] + largest * (u0[c] - u1[c]));
+    }
+
+    /// The flux one_wave_flux().
     struct Rusanov
     {
       template <int dim, typename Number>
@@ -160,17 +201,27 @@ namespace Tessella
                  const double        *n,
                  Number              *flux) const
       {
-        using namespace PointwiseMath;
-        const Primitive<Number> w0 = gas.primitive(u0, n),
-                                w1 = gas.primitive(u1, n);
-        const Number s =
-          maximum(fabs(w0.normal_velocity) + gas.sound_speed(w0),
-                  fabs(w1.normal_velocity) + gas.sound_speed(w1));
-        Number f0[dim + 2], f1[dim + 2];
-        gas.normal_flux(u0, w0, n, f0);
-        gas.normal_flux(u1, w1, n, f1);
-        for (int c = 0; c < dim + 2; ++c)
-          flux[c] = 0.5 * (f0[c] + f1[c] + s * (u0[c] - u1[c]));
+        one_wave_flux<false>(gas, u0, u1, n, flux);
+      }
+    };
+
+    /**
+     * The same flux, whose speed counts as constant in derivatives. Its
+     * Jacobian is that of formulas (11) and (12) of J. Lou et al., AIAA
+     * 2016-1815. It serves as an approximate Jacobian of any of the fluxes: it
+     * is cheaper, and Newton's method with it converges linearly.
+     */
+    struct FrozenRusanov
+    {
+      template <int dim, typename Number>
+      TESSELLA_HOST_DEVICE void
+      operator()(const IdealGas<dim> &gas,
+                 const Number        *u0,
+                 const Number        *u1,
+                 const double        *n,
+                 Number              *flux) const
+      {
+        one_wave_flux<true>(gas, u0, u1, n, flux);
       }
     };
 
@@ -266,7 +317,8 @@ namespace Tessella
       hll,
       hll_of_means,
       roe,
-      rusanov
+      rusanov,
+      frozen_rusanov
     };
 
     /// One of the fluxes above. Kernels for a device are smaller and faster
@@ -300,6 +352,9 @@ namespace Tessella
               break;
             case NumericalFlux::rusanov:
               Rusanov()(gas, u0, u1, n, flux);
+              break;
+            case NumericalFlux::frozen_rusanov:
+              FrozenRusanov()(gas, u0, u1, n, flux);
               break;
           }
       }

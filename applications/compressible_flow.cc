@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+// Example of pointwise operators: compressible flow of an ideal gas,
+//
+//   U_t + div F(U) = s,
+//
+// by the dG method on polytopes. The equations are a functor of
+// tessella/flow/, which nvcc compiles for host and device in
+// compressible_flow/flow_model.cu:
+//   - PointwiseOperator makes the residual and its exact Jacobian from it.
+//   - Steady flows follow from pseudo-transient continuation
+//     (Flow::PseudoTransient) with GMRES, LU-SGS and block ILU(0).
+//   - Unsteady flows follow from the time integrators of
+//     tessella/time_stepping/, as in conservation_law.cc.
+//   - Integrals over the boundary give forces; DataPostprocessor gives
+//     pressure, Mach number and entropy.
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/timer.h>
+
+#include <deal.II/fe/component_mask.h>
+
+#include <tessella/flow/check_conditions.h>
+#include <tessella/numerics/data_out.h>
+#include <tessella/numerics/svg.h>
+#include <tessella/numerics/vector_tools.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "common/conservation_solver.h"
+#include "common/conservation_table.h"
+#include "common/distributed_mesh.h"
+#include "common/program.h"
+#include "common/study_output.h"
+#include "common/study_parameters.h"
+#include "common/study_table.h"
+#include "compressible_flow/flow_input.h"
+#include "compressible_flow/flow_output.h"
+#include "compressible_flow/steady_solver.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    const ProgramInfo info = {
+      "compressible_flow",
+      "compressible flow on polytopes: steady or unsteady, forces",
+      "Solves the Euler equations of an ideal gas by the dG method on polytopes\n"
+      "for a sequence of meshes and a list of polynomial degrees: steady flow by\n"
+      "pseudo-transient continuation and Newton's method with GMRES, LU-SGS or\n"
+      "block ILU(0), unsteady flow by explicit or implicit time integrators.\n"
+      "Units are those of section Flow; the free stream has density 1, speed of\n"
+      "sound 1 and the given Mach number by default.\n\n"
+      "It prints a table of errors against the exact solution or, in steady flow\n"
+      "without one, of the error of the entropy, which is that of the free\n"
+      "stream; with rates, steps, iterations and forces. It writes to the folder\n"
+      "Output/Directory\n"
+      "  NAME.txt, .csv                    the tables\n"
+      "  NAME-convergence.svg              errors against unknowns\n"
+      "  NAME-LEVEL-pDEGREE-residuals.csv  the steps of a steady run\n"
+      "  NAME-LEVEL-pDEGREE-forces.csv     C_l, C_d, C_m (Forces/Boundary ids)\n"
+      "  NAME-LEVEL-pDEGREE-surface.csv    pressure coefficient on the body\n"
+      "  NAME-LEVEL-pDEGREE-surface.svg    the same as a drawing\n"
+      "  NAME-LEVEL-pDEGREE.checkpoint     to go on from (Time/Restart from)\n"
+      "  NAME-LEVEL-pDEGREE-solution.vtu   the solution, with pressure, Mach\n"
+      "                                    number and entropy\n"
+      "  NAME-LEVEL-pDEGREE.pvd            list of the files at ticks\n"
+      "  NAME-LEVEL-mesh.svg               the polytopic mesh (one process)\n"
+      "NAME is the name of the parameter file. Mistakes in the input end in one\n"
+      "sentence and a non-zero exit status.\n\n"
+      "On several MPI processes (mpirun) the mesh is distributed over them, see\n"
+      "Mesh/Distribution.\n\n"
+      "Steady flow runs on a CUDA device if there is one, see Execution/Backend.\n"
+      "Discretisation/Coefficient order = -1 stands for the degree p; variant and\n"
+      "penalty do not matter.\n",
+      true};
+
+    struct Parameters : MeshParameters
+    {
+      FlowInput           flow;
+      DiscretisationInput discretisation;
+      OutputInput         output;
+
+      void
+      declare(ParameterHandler &prm)
+      {
+        MeshParameters::declare(prm);
+        flow.declare_parameters(prm);
+        discretisation.declare_parameters(prm);
+        output.declare_parameters(prm);
+      }
+
+      void
+      parse(ParameterHandler &prm, const std::string &file)
+      {
+        MeshParameters::parse(prm, file);
+        flow.parse_parameters(prm, mesh.dimension());
+        discretisation.parse_parameters(prm, mesh.dimension());
+        output.parse_parameters(file);
+        std::string &restart = flow.time.restart;
+        if (restart.empty())
+          return;
+        AssertThrow(mesh.n_levels() == 1 && discretisation.degrees.size() == 1,
+                    ExcMessage("Time/Restart from goes on with one run: set "
+                               "Mesh/Levels = 1 and one "
+                               "Discretisation/Degree."));
+        restart = find_file("checkpoint (Time/Restart from)", restart, file);
+      }
+    };
+
+
+
+    /// VTU files of one run at several times, with their PVD file.
+    class FieldSeries
+    {
+    public:
+      FieldSeries(const OutputInput &output, const std::string &stem)
+        : output(output)
+        , stem(stem)
+      {}
+
+      /// Name of the next file. Writes the PVD file again. Collective.
+      std::string
+      add(const double time)
+      {
+        const std::string name =
+          stem + "-" + Utilities::int_to_string(files.size(), 4) + ".vtu";
+        // Files are beside each other.
+        const std::string path = output.file(name);
+        files.emplace_back(time, path.substr(path.rfind('/') + 1));
+        write_file(output.file(stem + ".pvd"), [&](std::ostream &out) {
+          DataOutBase::write_pvd_record(out, files);
+        });
+        return path;
+      }
+
+    private:
+      const OutputInput                          &output;
+      const std::string                           stem;
+      std::vector<std::pair<double, std::string>> files;
+    };
+
+
+
+    template <int dim>
+    class FlowStudy
+    {
+    public:
+      explicit FlowStudy(const Parameters &parameters)
+        : parameters(parameters)
+        , problem(parameters.flow.create<dim>())
+        , table(dim,
+                parameters.discretisation.study_in_degree,
+                error_names(),
+                parameters.output.print_times,
+                !parameters.flow.steady)
+      {}
+
+      void
+      run()
+      {
+        for (unsigned int level = 0; level < parameters.mesh.n_levels();
+             ++level)
+          run_level(level);
+        // All runs were stopped.
+        if (table.empty())
+          return;
+        table.print(screen());
+        const OutputInput &output = parameters.output;
+        output.write_table(table, true);
+        if (!error_names().empty())
+          {
+            PlotFlags  flags;
+            const auto curves = table.curves(flags);
+            output.write_plot(curves, "-convergence.svg", flags, true);
+          }
+      }
+
+    private:
+      const Parameters                       &parameters;
+      const std::unique_ptr<FlowProblem<dim>> problem;
+      ConservationTable                       table;
+
+      std::vector<std::string>
+      error_names() const
+      {
+        if (problem->exact != nullptr)
+          return {"momentum L2", "density L2", "energy L2", "density L1"};
+        return parameters.flow.steady ? std::vector<std::string>{"entropy"}
+                                      : std::vector<std::string>();
+      }
+
+      void
+      run_level(const unsigned int level)
+      {
+        ConservationRow row;
+        row.level = level;
+        const AgglomeratedMesh<dim> agglomerated =
+          create_agglomerated_mesh<dim>(parameters.mesh,
+                                        parameters.agglomeration,
+                                        false,
+                                        level);
+        const Mesh<dim>          &mesh          = agglomerated.mesh;
+        const Triangulation<dim> &triangulation = *mesh.triangulation;
+        check_boundary_ids(triangulation,
+                           parameters.flow.forces.boundary_ids,
+                           "Forces/Boundary ids names");
+        parameters.output.print("Level " + std::to_string(level) + ": " +
+                                agglomerated.description + ".");
+        AgglomerationHandler<dim> handler(triangulation, mesh.mapping.get());
+        handler.agglomerate(agglomerated.strategy);
+        Flow::check_state(problem->model.gas,
+                          problem->free_stream_state.data(),
+                          "The free stream");
+        bool constant_states = true;
+        for (unsigned int i = 0; i < problem->model.boundary.n_conditions; ++i)
+          constant_states =
+            constant_states &&
+            problem->model.boundary.conditions[i].state[0] != 0.;
+        Flow::check_boundary_conditions(handler,
+                                        problem->model.gas,
+                                        problem->model.boundary,
+                                        constant_states);
+        row.n_cells     = triangulation.n_global_active_cells();
+        row.n_polytopes = handler.n_global_polytopes();
+        for (const unsigned int degree : parameters.discretisation.degrees)
+          run_degree(handler, degree, row);
+      }
+
+      void
+      run_degree(AgglomerationHandler<dim> &handler,
+                 const unsigned int         degree,
+                 ConservationRow            row)
+      {
+        const DiscretisationInput &discretisation = parameters.discretisation;
+        discretisation.distribute_dofs(handler, degree, dim + 2);
+        row.degree      = degree;
+        row.n_dofs      = handler.n_dofs();
+        const int order = discretisation.coefficient_order;
+        problem->set_degree(handler.max_degree());
+        const FlowEvaluation<dim> evaluation(
+          handler,
+          discretisation.assembler_data<dim>(),
+          parameters.flow,
+          *problem,
+          order >= 0 ? order : std::max(1U, handler.max_degree()));
+        if (parameters.flow.steady)
+          run_steady(handler, evaluation, row);
+        else
+          run_unsteady(handler, evaluation, row);
+      }
+
+      /// Beginning of the names of files of a run.
+      std::string
+      stem(const ConservationRow &row) const
+      {
+        return "-" + std::to_string(row.level) + "-p" +
+               std::to_string(row.degree);
+      }
+
+      void
+      print_stopped(const ConservationRow &row, const std::string &where) const
+      {
+        parameters.output.print(
+          "  degree " + std::to_string(row.degree) + ": stopped after " +
+          where + "; to go on, set Time/Restart from = " +
+          parameters.output.file(stem(row) + ".checkpoint") + ".");
+      }
+
+      void
+      run_steady(const AgglomerationHandler<dim> &handler,
+                 const FlowEvaluation<dim>       &evaluation,
+                 ConservationRow                 &row)
+      {
+        const OutputInput &output = parameters.output;
+        SteadySolver<dim>  solver(
+          parameters.flow,
+          *problem,
+          handler,
+          parameters.discretisation.assembler_data<dim>(),
+          evaluation.coefficient_order);
+        const Timer timer;
+        const auto  write_residuals = [&]() {
+          if (output.write_csv)
+            write_file(output.file(stem(row) + "-residuals.csv"),
+                       [&](std::ostream &out) { solver.write_residuals(out); });
+        };
+        try
+          {
+            solver.run(output.file(stem(row) + ".checkpoint"));
+          }
+        catch (const Flow::ExcNotSteady &)
+          {
+            write_residuals();
+            throw;
+          }
+        write_residuals();
+        row.n_steps = solver.steps.size();
+        row.step_seconds =
+          Utilities::MPI::max(timer.wall_time(), MPI_COMM_WORLD) /
+          std::max(row.n_steps, 1U);
+        if (!solver.finished)
+          {
+            print_stopped(row, std::to_string(row.n_steps) + " steps");
+            return;
+          }
+        row.more.emplace_back("iterations",
+                              std::to_string(solver.n_iterations()));
+        if (problem->exact != nullptr)
+          row.errors = errors(handler, solver.solution(), 0.);
+        else
+          row.errors = {evaluation.entropy_error(solver.solution())};
+        finish(handler, evaluation, solver.solution(), row);
+      }
+
+      void
+      run_unsteady(const AgglomerationHandler<dim> &handler,
+                   const FlowEvaluation<dim>       &evaluation,
+                   ConservationRow                 &row)
+      {
+        const OutputInput      &output = parameters.output;
+        ConservationSolver<dim> solver(
+          parameters.flow,
+          *problem,
+          handler,
+          parameters.discretisation.assembler_data<dim>(),
+          evaluation.coefficient_order);
+        FieldSeries series(output, stem(row));
+        solver.tick    = parameters.flow.tick;
+        solver.on_tick = [&](const double time) {
+          if (problem->exact != nullptr)
+            add_errors(errors(handler, solver.solution(), time), row);
+          if (solver.tick > 0. && writes_fields(row))
+            evaluation.write_fields(series.add(time), solver.solution());
+        };
+        const Timer timer;
+        solver.run(output.file(stem(row) + ".checkpoint"));
+        if (!solver.finished)
+          {
+            print_stopped(row,
+                          std::to_string(solver.n_steps) + " steps at time " +
+                            short_text(solver.time));
+            return;
+          }
+        row.n_steps                      = solver.n_steps;
+        row.drift                        = solver.drift;
+        const TimeIntegrationInput &time = parameters.flow.time;
+        if (time.is_implicit())
+          {
+            row.drift_bound = 10. * time.newton_tolerance;
+            row.more.emplace_back("iterations",
+                                  std::to_string(solver.n_iterations()));
+          }
+        row.step_seconds =
+          Utilities::MPI::max(timer.wall_time(), MPI_COMM_WORLD) /
+          std::max(solver.n_steps, 1U);
+        if (problem->exact != nullptr)
+          {
+            if (solver.tick == 0.)
+              row.errors.clear();
+            add_errors(errors(handler, solver.solution(), solver.time), row);
+          }
+        finish(handler, evaluation, solver.solution(), row);
+      }
+
+      /// Errors in the order of error_names().
+      std::vector<double>
+      errors(const AgglomerationHandler<dim> &handler,
+             const ConservationVector        &u,
+             const double                     time) const
+      {
+        problem->exact->set_time(time);
+        const auto error = [&](const unsigned int                  first,
+                               const unsigned int                  n,
+                               const dealii::VectorTools::NormType norm) {
+          ComponentMask mask(dim + 2, false);
+          for (unsigned int c = first; c < first + n; ++c)
+            mask.set(c, true);
+          Vector<float> difference;
+          VectorTools::integrate_difference(
+            handler,
+            u,
+            *problem->exact,
+            difference,
+            norm,
+            parameters.discretisation.extra_order,
+            2.,
+            mask);
+          const double result =
+            VectorTools::compute_global_error(handler, difference, norm);
+          check_error(result);
+          return result;
+        };
+        const auto L2 = dealii::VectorTools::L2_norm;
+        return {error(1, dim, L2),
+                error(0, 1, L2),
+                error(dim + 1, 1, L2),
+                error(0, 1, dealii::VectorTools::L1_norm)};
+      }
+
+      /// Makes the errors of a row at least those given.
+      static void
+      add_errors(const std::vector<double> &errors, ConservationRow &row)
+      {
+        row.errors.resize(errors.size(), 0.);
+        for (unsigned int e = 0; e < errors.size(); ++e)
+          row.errors[e] = std::max(row.errors[e], errors[e]);
+      }
+
+      bool
+      writes_fields(const ConservationRow &row) const
+      {
+        return parameters.output.write_solution &&
+               parameters.output.fields_of_level(row.level,
+                                                 parameters.mesh.n_levels());
+      }
+
+      /// Adds the row to the table, and writes forces and fields.
+      void
+      finish(const AgglomerationHandler<dim> &handler,
+             const FlowEvaluation<dim>       &evaluation,
+             const ConservationVector        &u,
+             ConservationRow                 &row)
+      {
+        const OutputInput &output = parameters.output;
+        if (!parameters.flow.forces.boundary_ids.empty())
+          write_forces(evaluation, u, row);
+        if (writes_fields(row))
+          evaluation.write_fields(output.file(stem(row) + "-solution.vtu"), u);
+        if (output.fields_of_level(row.level, parameters.mesh.n_levels()) &&
+            row.degree == parameters.discretisation.degrees.front())
+          write_mesh(handler, row);
+        table.add(row);
+        std::string text = "  degree " + std::to_string(row.degree) + ": " +
+                           std::to_string(row.n_dofs) + " unknowns, " +
+                           std::to_string(row.n_steps) + " steps";
+        if (!row.errors.empty())
+          text += ", " + error_names()[0] + " error " +
+                  scientific_text(row.errors[0], 2);
+        output.print(text);
+      }
+
+      void
+      write_forces(const FlowEvaluation<dim> &evaluation,
+                   const ConservationVector  &u,
+                   ConservationRow           &row) const
+      {
+        const OutputInput      &output = parameters.output;
+        const ForceCoefficients forces = evaluation.forces(u);
+        const auto              text   = [](const double value) {
+          // Forces of symmetric flows are rounding errors.
+          return std::abs(value) < 1e-12 ? std::string("0")
+                                                        : scientific_text(value, 5);
+        };
+        row.more.emplace_back("C_l", text(forces.lift));
+        row.more.emplace_back("C_d", text(forces.drag));
+        row.more.emplace_back("C_m", text(forces.moment));
+        const auto points = evaluation.surface(u);
+        if (output.write_csv)
+          {
+            write_file(output.file(stem(row) + "-forces.csv"),
+                       [&](std::ostream &out) {
+                         out.precision(12);
+                         out << "C_l,C_d,C_m\n"
+                             << forces.lift << ',' << forces.drag << ','
+                             << forces.moment << '\n';
+                       });
+            write_file(output.file(stem(row) + "-surface.csv"),
+                       [&](std::ostream &out) {
+                         out.precision(10);
+                         out << (dim == 2 ? "x,y" : "x,y,z")
+                             << ",C_p,Mach_number\n";
+                         for (const auto &point : points)
+                           {
+                             for (int d = 0; d < dim; ++d)
+                               out << point.x[d] << ',';
+                             out << point.pressure_coefficient << ','
+                                 << point.mach_number << '\n';
+                           }
+                       });
+          }
+        if (dim == 3)
+          return;
+        PlotCurve curve[2];
+        for (const auto &point : points)
+          {
+            PlotCurve &side = curve[point.x[1] < 0. ? 1 : 0];
+            side.x.push_back(point.x[0]);
+            side.y.push_back(-point.pressure_coefficient);
+          }
+        curve[0].label = "y > 0";
+        curve[1].label = "y < 0";
+        PlotFlags flags;
+        flags.x_label       = "x";
+        flags.y_label       = "-C_p";
+        flags.logarithmic_x = flags.logarithmic_y = false;
+        output.write_plot({curve[0], curve[1]},
+                          stem(row) + "-surface.svg",
+                          flags);
+      }
+
+      void
+      write_mesh(const AgglomerationHandler<dim> &handler,
+                 const ConservationRow           &row) const
+      {
+        const OutputInput &output = parameters.output;
+        const std::string  level  = "-" + std::to_string(row.level);
+        if (output.write_polytopes)
+          write_polytopes_vtu(handler, output.file(level + "-polytopes.vtu"));
+        if (!output.write_svg ||
+            Utilities::MPI::n_mpi_processes(handler.get_communicator()) > 1)
+          return;
+        MeshSvgFlags flags;
+        flags.title = output.name + ", level " + std::to_string(row.level) +
+                      ": " + std::to_string(handler.n_polytopes()) +
+                      " polytopes";
+        flags.fine_cells = row.n_cells <= 20000;
+        write_mesh_svg(handler, output.file(level + "-mesh.svg"), flags);
+      }
+    };
+
+    MainFunction *const main_function = run_study<FlowStudy, Parameters>;
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,728 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include "flow_input.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/numbers.h>
+#include <deal.II/base/patterns.h>
+
+#include <tessella/flow/check_conditions.h>
+#include <tessella/flow/polytope_functors.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "../common/equation_input.h"
+#include "../common/limiter_input.h"
+#include "../common/mesh_input.h"
+#include "../common/program.h"
+#include "flow_states.h"
+
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    namespace
+    {
+      const std::map<std::string, Flow::NumericalFlux> numerical_fluxes = {
+        {"hllc", Flow::NumericalFlux::hllc},
+        {"hll", Flow::NumericalFlux::hll},
+        {"hll of means", Flow::NumericalFlux::hll_of_means},
+        {"roe", Flow::NumericalFlux::roe},
+        {"rusanov", Flow::NumericalFlux::rusanov}};
+
+      const std::map<std::string, Flow::ConditionType> condition_types = {
+        {"slip wall", Flow::ConditionType::slip_wall},
+        {"adiabatic wall", Flow::ConditionType::adiabatic_wall},
+        {"isothermal wall", Flow::ConditionType::isothermal_wall},
+        {"symmetry", Flow::ConditionType::symmetry},
+        {"far field", Flow::ConditionType::far_field},
+        {"total pressure", Flow::ConditionType::total_pressure},
+        {"pressure", Flow::ConditionType::pressure},
+        {"supersonic inflow", Flow::ConditionType::supersonic_inflow},
+        {"supersonic outflow", Flow::ConditionType::supersonic_outflow},
+        {"given state", Flow::ConditionType::given_state},
+        {"exact", Flow::ConditionType::given_state},
+        {"exact inflow", Flow::ConditionType::supersonic_inflow}};
+
+      void
+      call_state(const void *object, const double *x, double t, double *u)
+      {
+        static_cast<const StateFunction<2> *>(object)->state(x, t, u);
+      }
+      void
+      call_state_3d(const void *object, const double *x, double t, double *u)
+      {
+        static_cast<const StateFunction<3> *>(object)->state(x, t, u);
+      }
+
+      /// Sections "Boundary conditions" and "Forces".
+      void
+      declare_boundary(ParameterHandler &prm, ForceInput &forces)
+      {
+        const auto any = Patterns::Anything();
+        prm.enter_subsection("Boundary conditions");
+        prm.declare_entry(
+          "Types",
+          "default: far field",
+          any,
+          "Type per boundary id: 0: far field, 2: slip wall; default stands for "
+          "all other ids. far field: characteristics between the flow and the "
+          "free stream; slip wall; adiabatic wall and isothermal wall, without "
+          "slip, for viscous flow; symmetry; total pressure: inflow with the "
+          "total values and the direction of the free stream; pressure: outflow "
+          "with the pressure of the free stream; supersonic inflow, given state: "
+          "the free stream, alone or through the numerical flux; supersonic "
+          "outflow; exact, exact inflow: the same as given state and supersonic "
+          "inflow with the exact solution. Periodic boundaries are set in the "
+          "section Mesh.");
+        prm.declare_entry(
+          "Values",
+          "",
+          any,
+          "Values other than those of the free stream per boundary id, separated "
+          "by semicolons: 1: 0.7; 0: 1.2, 1. total pressure: total pressure and "
+          "total p / rho; pressure: the pressure; isothermal wall: p / rho; far "
+          "field, supersonic inflow, given state: density, velocity, pressure.");
+        prm.leave_subsection();
+
+        prm.enter_subsection("Forces");
+        prm.declare_entry("Boundary ids",
+                          "",
+                          any,
+                          "Parts of the boundary on which forces act: NAME-"
+                          "forces.csv with C_l, C_d and C_m, and NAME-surface"
+                          ".csv with the pressure coefficient.");
+        prm.add_parameter("Reference length",
+                          forces.length,
+                          "Length of the coefficient of the moment.",
+                          Patterns::Double());
+        prm.add_parameter("Reference area",
+                          forces.area,
+                          "Area (2-D: length) of all coefficients.",
+                          Patterns::Double());
+        prm.declare_entry(
+          "Moment centre",
+          "0.25, 0, 0",
+          any,
+          "Point to which the moment refers; its axis is normal "
+          "to x and Lift axis, and it is positive nose-up.");
+        prm.leave_subsection();
+      }
+    } // namespace
+
+
+
+    void
+    FlowInput::declare_parameters(ParameterHandler &prm)
+    {
+      declare_flow(prm);
+      declare_steady(prm);
+      time.declare_parameters(prm);
+      declare_limiter(prm);
+    }
+
+
+
+    void
+    FlowInput::declare_flow(ParameterHandler &prm)
+    {
+      const auto any = Patterns::Anything();
+      prm.enter_subsection("Flow");
+      declare_constants(prm);
+      prm.add_parameter("Gamma",
+                        gamma,
+                        "Ratio of specific heats of the ideal gas.",
+                        Patterns::Double());
+      prm.declare_entry("Density", "1", any, "Density of the free stream.");
+      prm.declare_entry("Speed of sound",
+                        "1",
+                        any,
+                        "Speed of sound of the free stream.");
+      prm.declare_entry("Mach number",
+                        "0.5",
+                        any,
+                        "Mach number of the free stream.");
+      prm.declare_entry("Angle of attack",
+                        "0",
+                        any,
+                        "Angle between the free stream and the x-axis in "
+                        "degrees, towards Lift axis.");
+      prm.declare_entry("Lift axis",
+                        "y",
+                        Patterns::Selection("y|z"),
+                        "Direction of the lift at angle 0.");
+      prm.declare_entry("Reynolds number",
+                        "none",
+                        any,
+                        "rho u L / mu of the free stream with Forces/Reference "
+                        "length: the Navier-Stokes equations. none: those of "
+                        "Euler.");
+      prm.add_parameter("Prandtl number",
+                        viscosity.prandtl,
+                        "Prandtl number.",
+                        Patterns::Double());
+      prm.declare_entry("Viscosity",
+                        "constant",
+                        Patterns::Selection("constant|sutherland"),
+                        "constant, or Sutherland's law.");
+      prm.add_parameter("Sutherland temperature",
+                        sutherland_ratio,
+                        "Constant of Sutherland's law over the temperature of "
+                        "the free stream.",
+                        Patterns::Double());
+      prm.add_parameter("Penalty constant",
+                        penalty_constant,
+                        "Constant of the interior penalty of viscous terms.",
+                        Patterns::Double());
+      prm.declare_entry("Numerical flux",
+                        "hllc",
+                        Patterns::Selection(
+                          "hllc|hll|hll of means|roe|rusanov"),
+                        "hll of means: the one of deal.II's step-67.");
+      prm.declare_entry("Initial condition",
+                        "free stream",
+                        any,
+                        "free stream; exact, the exact solution at time 0; or "
+                        "density, velocity and pressure as expressions of the "
+                        "coordinates, separated by semicolons.");
+      prm.declare_entry("Exact solution",
+                        "none",
+                        any,
+                        "none; free stream; vortex, the isentropic one of "
+                        "deal.II's step-67; manufactured, a smooth steady flow "
+                        "in the unit square or cube, with its source; or "
+                        "density, velocity and pressure as expressions of the "
+                        "coordinates and t, separated by semicolons. Errors "
+                        "are measured against it.");
+      prm.add_parameter("Steady",
+                        steady,
+                        "Whether to compute the steady state, see section "
+                        "Steady, instead of the flow at Time/Final time. Of "
+                        "section Time, only the entries about checkpoints "
+                        "matter then.");
+      prm.add_parameter("Tick",
+                        tick,
+                        "Unsteady flow: times at which steps end, errors are "
+                        "measured, of which the table has the largest, and "
+                        "VTU files are written, together with a PVD file. 0: "
+                        "only the final time.",
+                        Patterns::Double(0.));
+      prm.add_parameter("Positivity",
+                        positivity,
+                        "Unsteady flow: keeps density and pressure positive at "
+                        "quadrature points by scaling towards the mean.");
+      prm.leave_subsection();
+      declare_boundary(prm, forces);
+    }
+
+
+
+    void
+    FlowInput::declare_steady(ParameterHandler &prm)
+    {
+      Flow::PseudoTransientData &data = pseudo_transient;
+      prm.enter_subsection("Steady");
+      prm.add_parameter("CFL number",
+                        data.first_cfl,
+                        "CFL number of the first step; it grows with the "
+                        "reciprocal of the residual.",
+                        Patterns::Double());
+      prm.add_parameter("Largest CFL number",
+                        data.largest_cfl,
+                        "Bound of the CFL number.",
+                        Patterns::Double());
+      prm.add_parameter("Exponent",
+                        data.exponent,
+                        "Exponent of the growth of the CFL number.",
+                        Patterns::Double());
+      prm.add_parameter("Tolerance",
+                        data.tolerance,
+                        "The iteration ends when the norm of the residual has "
+                        "fallen by this factor.",
+                        Patterns::Double());
+      prm.add_parameter("Absolute tolerance",
+                        data.absolute_tolerance,
+                        "It also ends when the norm is below this.",
+                        Patterns::Double());
+      prm.add_parameter("Maximum steps",
+                        data.max_steps,
+                        "Number of steps after which the iteration has "
+                        "failed.",
+                        Patterns::Integer(1));
+      prm.add_parameter("Largest change",
+                        largest_change,
+                        "Part of their values by which density and pressure "
+                        "may change in a step at any quadrature point.",
+                        Patterns::Double());
+      prm.add_parameter("Step halvings",
+                        n_halvings,
+                        "How often a step may be halved until it is small "
+                        "enough and the residual falls.",
+                        Patterns::Integer(0));
+      prm.add_parameter("Maximum failures",
+                        data.max_failures,
+                        "Number of failing steps in a row after which the "
+                        "iteration gives up; each reduces the CFL number to a "
+                        "quarter.",
+                        Patterns::Integer(0));
+      prm.declare_entry("Jacobian",
+                        "exact",
+                        Patterns::Selection("exact|rusanov"),
+                        "exact: the derivative of the residual; rusanov: that "
+                        "of Rusanov's flux with fixed wave speeds.");
+      prm.declare_entry("Solver",
+                        "gmres lu-sgs",
+                        Patterns::Selection("gmres lu-sgs|gmres ilu0|lu-sgs"),
+                        "GMRES with LU-SGS or block ILU(0), or LU-SGS alone.");
+      prm.add_parameter("Sweeps",
+                        data.sweeps.n_sweeps,
+                        "Number k of sweeps, SGS(k); 1: LU-SGS.",
+                        Patterns::Integer(1));
+      prm.declare_entry("Ordering",
+                        "colors",
+                        Patterns::Selection("automatic|colors|hyperplanes"),
+                        "Order of the sweeps. colors: the same result for any "
+                        "number of processes; hyperplanes: fewer iterations; "
+                        "automatic: hyperplanes on the host, colors on a "
+                        "device.");
+      prm.add_parameter("Single precision",
+                        data.single_precision,
+                        "Whether the preconditioner stores its blocks in "
+                        "float.");
+      prm.add_parameter("Linear tolerance",
+                        data.linear_tolerance,
+                        "GMRES ends when the residual has fallen by this "
+                        "factor.",
+                        Patterns::Double());
+      prm.add_parameter("Tighten tolerance",
+                        data.tighten,
+                        "Whether the tolerance follows the convergence of the "
+                        "steps, for the quadratic convergence of Newton's "
+                        "method.");
+      prm.add_parameter("GMRES restart",
+                        data.gmres_vectors,
+                        "Number of vectors that GMRES keeps.",
+                        Patterns::Integer(1));
+      prm.add_parameter("Maximum iterations",
+                        data.max_iterations,
+                        "Largest number of iterations of GMRES in a step.",
+                        Patterns::Integer(1));
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    FlowInput::parse_parameters(ParameterHandler &prm, const unsigned int dim)
+    {
+      space_dimension = dim;
+      variables       = coordinate_names(space_dimension);
+      variables.push_back("t");
+      parse_flow(prm);
+      parse_boundary_conditions(prm);
+      parse_steady(prm);
+      parse_forces(prm);
+      const std::string end = time.final_time_text(prm);
+      time.parse_parameters(prm,
+                            parse_numbers("Time/Final time", end, ';').front());
+      parse_limiter(prm, constants, *this);
+    }
+
+
+
+    std::vector<Expression>
+    FlowInput::parse_state(const std::string &name,
+                           const std::string &text,
+                           const bool         with_time) const
+    {
+      std::vector<std::string> names = variables;
+      if (!with_time)
+        names.pop_back();
+      std::vector<Expression> result;
+      for (const std::string &part : split(text, ';'))
+        if (!part.empty())
+          result.emplace_back(name, part, names, constants);
+      AssertThrow(result.size() == space_dimension + 2,
+                  ExcMessage(name + " has " + std::to_string(result.size()) +
+                             (result.size() == 1 ? " entry" : " entries") +
+                             ", but must have " +
+                             std::to_string(space_dimension + 2) +
+                             ": density, velocity and pressure, separated by "
+                             "semicolons."));
+      return result;
+    }
+
+
+
+    std::vector<double>
+    FlowInput::parse_numbers(const std::string &name,
+                             const std::string &text,
+                             const char         separator) const
+    {
+      std::vector<double> result;
+      for (const std::string &part : split(text, separator))
+        {
+          const Expression e(name, part, {}, constants);
+          result.push_back(e.value(nullptr));
+          AssertThrow(std::isfinite(result.back()),
+                      ExcMessage(name + " = " + text + " is not finite."));
+        }
+      return result;
+    }
+
+
+
+    void
+    FlowInput::parse_flow(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Flow");
+      constants = parse_constants("Flow/Constants", prm.get("Constants"));
+      Flow::check_gas(Flow::IdealGas<2>{gamma});
+      parse_free_stream(prm);
+      numerical_flux.type = numerical_fluxes.at(prm.get("Numerical flux"));
+      exact_text          = prm.get("Exact solution");
+      exact.clear();
+      if (exact_text != "none" && exact_text != "free stream" &&
+          exact_text != "vortex" && exact_text != "manufactured")
+        exact = parse_state("Flow/Exact solution", exact_text, true);
+      initial_text = prm.get("Initial condition");
+      AssertThrow(initial_text != "exact" || exact_text != "none",
+                  ExcMessage("Flow/Initial condition = exact needs "
+                             "Flow/Exact solution."));
+      parse_viscosity(prm);
+      initial.clear();
+      if (initial_text != "free stream" && initial_text != "exact")
+        initial = parse_state("Flow/Initial condition", initial_text, false);
+      AssertThrow(!steady || exact_text != "vortex",
+                  ExcMessage("Flow/Exact solution = vortex moves: set Flow/"
+                             "Steady = false."));
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    FlowInput::parse_free_stream(ParameterHandler &prm)
+    {
+      const auto number = [&](const std::string &name) {
+        const auto numbers = parse_numbers("Flow/" + name, prm.get(name), ';');
+        AssertThrow(numbers.size() == 1,
+                    ExcMessage("Flow/" + name + " must be one number."));
+        return numbers[0];
+      };
+      free_stream.density = number("Density");
+      const double c = number("Speed of sound"), mach = number("Mach number");
+      free_stream.speed    = mach * c;
+      free_stream.pressure = free_stream.density * c * c / gamma;
+      AssertThrow(free_stream.density > 0. && c > 0. && mach >= 0.,
+                  ExcMessage("Flow/Density and Flow/Speed of sound must be "
+                             "positive, and Flow/Mach number must not be "
+                             "negative."));
+      const double angle = number("Angle of attack") * numbers::PI / 180.;
+      const int    axis  = prm.get("Lift axis") == "y" ? 1 : 2;
+      AssertThrow(axis == 1 || space_dimension == 3,
+                  ExcMessage("Flow/Lift axis = z needs Mesh/Dimension = 3."));
+      for (int d = 0; d < 3; ++d)
+        free_stream.drag[d] = free_stream.lift[d] = 0.;
+      free_stream.drag[0]    = std::cos(angle);
+      free_stream.drag[axis] = std::sin(angle);
+      free_stream.lift[0]    = -std::sin(angle);
+      free_stream.lift[axis] = std::cos(angle);
+    }
+
+
+
+    void
+    FlowInput::parse_viscosity(ParameterHandler &prm)
+    {
+      const std::string text = prm.get("Reynolds number");
+      viscosity.sutherland   = prm.get("Viscosity") == "sutherland";
+      viscosity.reference_temperature =
+        free_stream.pressure / free_stream.density;
+      viscosity.sutherland_temperature =
+        sutherland_ratio * viscosity.reference_temperature;
+      reynolds = 0.;
+      if (text == "none")
+        return;
+      reynolds = parse_numbers("Flow/Reynolds number", text, ';').front();
+      AssertThrow(reynolds > 0. && viscosity.prandtl > 0. &&
+                    sutherland_ratio >= 0. && penalty_constant > 0.,
+                  ExcMessage("Flow/Reynolds number, Prandtl number and Penalty "
+                             "constant must be positive, and Sutherland "
+                             "temperature must not be negative."));
+      AssertThrow(free_stream.speed > 0.,
+                  ExcMessage("Flow/Reynolds number needs a positive Flow/Mach "
+                             "number."));
+    }
+
+
+
+    void
+    FlowInput::parse_boundary_conditions(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Boundary conditions");
+      conditions.clear();
+      for (const auto &entry : parse_boundary_map("Boundary conditions/Types",
+                                                  prm.get("Types"),
+                                                  ','))
+        {
+          AssertThrow(condition_types.count(entry.second) > 0,
+                      ExcMessage("The type '" + entry.second +
+                                 "' in Boundary conditions/Types is unknown; "
+                                 "--print-parameters lists the types."));
+          AssertThrow(reynolds > 0. || (entry.second != "adiabatic wall" &&
+                                        entry.second != "isothermal wall"),
+                      ExcMessage("Boundary conditions/Types = " + entry.second +
+                                 " is for viscous flow: set Flow/Reynolds "
+                                 "number, or take slip wall."));
+          AssertThrow(entry.second.find("exact") != 0 || exact_text != "none",
+                      ExcMessage("Boundary conditions/Types = " + entry.second +
+                                 " needs Flow/Exact solution."));
+          conditions[entry.first].type = entry.second;
+        }
+      for (const auto &entry : parse_boundary_map("Boundary conditions/Values",
+                                                  prm.get("Values"),
+                                                  ';'))
+        {
+          const std::string id =
+            entry.first < 0 ? "default" : std::to_string(entry.first);
+          AssertThrow(conditions.count(entry.first) > 0,
+                      ExcMessage("Boundary conditions/Values has an entry for "
+                                 "'" +
+                                 id +
+                                 "', which Boundary conditions/Types does not "
+                                 "have."));
+          Condition &condition = conditions[entry.first];
+          condition.values =
+            parse_numbers("Boundary conditions/Values", entry.second, ',');
+          const Flow::ConditionType type = condition_types.at(condition.type);
+          const unsigned int        n =
+            type == Flow::ConditionType::pressure ||
+                type == Flow::ConditionType::isothermal_wall
+                     ? 1
+                   : type == Flow::ConditionType::total_pressure ? 2
+                   : (type == Flow::ConditionType::far_field ||
+               condition.type == "supersonic inflow" ||
+               condition.type == "given state")
+                     ? space_dimension + 2
+                     : 0;
+          AssertThrow(condition.values.size() == n,
+                      ExcMessage("Boundary conditions/Values has " +
+                                 std::to_string(condition.values.size()) +
+                                 " numbers for '" + id + "', but " +
+                                 condition.type + " needs " +
+                                 std::to_string(n) + "."));
+        }
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    FlowInput::parse_steady(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Steady");
+      Flow::PseudoTransientData &data   = pseudo_transient;
+      const std::string          solver = prm.get("Solver"),
+                        ordering        = prm.get("Ordering");
+      data.method          = solver == "lu-sgs" ? Flow::LinearMethod::lusgs
+                             : solver == "gmres ilu0" ? Flow::LinearMethod::gmres_ilu0
+                                                      : Flow::LinearMethod::gmres_lusgs;
+      data.sweeps.ordering = ordering == "colors" ? SweepOrdering::colors
+                             : ordering == "hyperplanes"
+                               ? SweepOrdering::hyperplanes
+                               : SweepOrdering::automatic;
+      frozen_rusanov       = prm.get("Jacobian") == "rusanov";
+      AssertThrow(data.method != Flow::LinearMethod::gmres_ilu0 ||
+                    data.sweeps.n_sweeps == 1,
+                  ExcMessage("Steady/Solver = gmres ilu0 needs Steady/Sweeps = "
+                             "1."));
+      for (const auto &number :
+           {std::make_pair("CFL number", data.first_cfl),
+            std::make_pair("Largest CFL number", data.largest_cfl)})
+        AssertThrow(number.second > 0.,
+                    ExcMessage("Steady/" + std::string(number.first) +
+                               " must be positive."));
+      for (const auto &number :
+           {std::make_pair("Tolerance", data.tolerance),
+            std::make_pair("Linear tolerance", data.linear_tolerance),
+            std::make_pair("Largest change", largest_change)})
+        AssertThrow(number.second > 0. && number.second < 1.,
+                    ExcMessage("Steady/" + std::string(number.first) +
+                               " must be between 0 and 1."));
+      AssertThrow(data.exponent >= 0.,
+                  ExcMessage("Steady/Exponent must not be negative."));
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    FlowInput::parse_forces(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Forces");
+      forces.boundary_ids =
+        parse_boundary_ids("Forces/Boundary ids", prm.get("Boundary ids"));
+      forces.moment_centre =
+        parse_numbers("Forces/Moment centre", prm.get("Moment centre"), ',');
+      forces.moment_centre.resize(3, 0.);
+      AssertThrow(forces.length > 0. && forces.area > 0.,
+                  ExcMessage("Forces/Reference length and Forces/Reference "
+                             "area must be positive."));
+      AssertThrow(forces.boundary_ids.empty() || free_stream.speed > 0.,
+                  ExcMessage("Forces/Boundary ids needs a positive Flow/Mach "
+                             "number, to which coefficients refer."));
+      prm.leave_subsection();
+    }
+
+
+
+    template <int dim>
+    Flow::BoundaryConditions<dim>
+    FlowInput::create_boundary(
+      const Flow::IdealGas<dim> &gas,
+      const std::vector<double> &free_stream_state) const
+    {
+      Flow::BoundaryConditions<dim> boundary;
+      AssertThrow(conditions.size() <= boundary.max_conditions,
+                  ExcMessage("Boundary conditions/Types has more than " +
+                             std::to_string(boundary.max_conditions) +
+                             " entries."));
+      const FreeStream &f = free_stream;
+      const double mach   = f.speed / std::sqrt(gamma * f.pressure / f.density),
+                   ratio  = 1. + 0.5 * (gamma - 1.) * mach * mach;
+      for (const auto &entry : conditions)
+        {
+          const std::vector<double>    &values = entry.second.values;
+          Flow::BoundaryCondition<dim> &condition =
+            boundary.conditions[boundary.n_conditions++];
+          condition.boundary_id =
+            entry.first < 0 ? Flow::any_boundary : entry.first;
+          condition.type = condition_types.at(entry.second.type);
+          std::copy(free_stream_state.begin(),
+                    free_stream_state.end(),
+                    condition.state);
+          std::copy(f.drag, f.drag + dim, condition.direction);
+          condition.pressure          = f.pressure;
+          condition.total_temperature = f.pressure / f.density * ratio;
+          condition.total_pressure =
+            f.pressure * std::pow(ratio, gamma / (gamma - 1.));
+          // See Flow::ExactStates.
+          if (entry.second.type.find("exact") == 0 &&
+              exact_text != "free stream")
+            condition.state[0] = 0.;
+          condition.temperature = f.pressure / f.density;
+          if (values.size() == 1)
+            condition.pressure = condition.temperature = values[0];
+          else if (values.size() == 2)
+            {
+              condition.total_pressure    = values[0];
+              condition.total_temperature = values[1];
+            }
+          else if (values.size() == dim + 2)
+            gas.conservative(values[0],
+                             &values[1],
+                             values[dim + 1],
+                             condition.state);
+        }
+      return boundary;
+    }
+
+
+
+    template <int dim>
+    std::unique_ptr<FlowProblem<dim>>
+    FlowInput::create() const
+    {
+      auto            problem    = std::make_unique<FlowProblem<dim>>();
+      FlowModel<dim> &model      = problem->model;
+      model.gas.gamma            = gamma;
+      model.numerical_flux       = numerical_flux;
+      std::vector<double> &state = problem->free_stream_state;
+      state.resize(dim + 2);
+      double velocity[dim];
+      for (int d = 0; d < dim; ++d)
+        velocity[d] = free_stream.speed * free_stream.drag[d];
+      model.gas.conservative(free_stream.density,
+                             velocity,
+                             free_stream.pressure,
+                             state.data());
+      model.boundary            = create_boundary(model.gas, state);
+      model.exact.gas           = model.gas;
+      model.with_source         = exact_text == "manufactured";
+      model.penalty_constant    = penalty_constant;
+      Flow::Viscosity<dim> &mu  = model.viscosity;
+      mu.prandtl                = viscosity.prandtl;
+      mu.sutherland             = viscosity.sutherland;
+      mu.reference_temperature  = viscosity.reference_temperature;
+      mu.sutherland_temperature = viscosity.sutherland_temperature;
+      if (reynolds > 0.)
+        mu.reference =
+          free_stream.density * free_stream.speed * forces.length / reynolds;
+      const auto constant = std::make_shared<ConstantState<dim>>(state);
+      if (!exact.empty())
+        {
+          problem->exact_function =
+            std::make_shared<PrimitiveState<dim>>(exact,
+                                                  model.gas,
+                                                  "Flow/Exact solution");
+          model.exact.type     = Flow::ExactFlowType::function;
+          model.exact.function = dim == 2 ? call_state : call_state_3d;
+          model.exact.object   = problem->exact_function.get();
+        }
+      else if (exact_text == "vortex" || exact_text == "manufactured")
+        {
+          model.exact.type = exact_text == "vortex"
+                               ? Flow::ExactFlowType::vortex
+                               : Flow::ExactFlowType::manufactured;
+          problem->exact_function =
+            std::make_shared<ExactFlowState<dim>>(model.exact);
+        }
+      else if (exact_text == "free stream")
+        problem->exact_function = constant;
+      problem->exact = problem->exact_function;
+      if (initial_text == "exact")
+        problem->initial = problem->exact_function;
+      else if (initial_text == "free stream")
+        problem->initial = constant;
+      else
+        problem->initial =
+          std::make_shared<PrimitiveState<dim>>(initial,
+                                                model.gas,
+                                                "Flow/Initial condition");
+
+      problem->names = {"density"};
+      problem->names.insert(problem->names.end(), dim, "momentum");
+      problem->names.push_back("energy");
+      problem->has_vector     = true;
+      problem->flux_degree    = 2;
+      problem->not_admissible = "Density or pressure is not positive";
+      problem->data =
+        "gamma = " + scientific_text(gamma, 15) +
+        (reynolds > 0. ? ", Reynolds number " + scientific_text(reynolds, 15)
+                       : "");
+      const Flow::IdealGas<dim>  gas     = model.gas;
+      const Flow::Viscosity<dim> viscous = model.viscosity;
+      problem->largest_speeds            = [=](PolytopewiseOperator<dim> &op,
+                                    const ConservationVector  &u) {
+        return op.evaluate(Flow::LargestSpeed<dim>{gas, viscous}, u);
+      };
+      if (positivity)
+        problem->limiter = [=](PolytopewiseOperator<dim> &op,
+                               ConservationVector        &u) {
+          return op.apply(Flow::PositivityLimiter<dim>{gas}, u);
+        };
+      return problem;
+    }
+
+
+
+    template std::unique_ptr<FlowProblem<2>>
+    FlowInput::create() const;
+    template std::unique_ptr<FlowProblem<3>>
+    FlowInput::create() const;
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_applications_compressible_flow_flow_input_h
+#define tessella_applications_compressible_flow_flow_input_h
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <tessella/flow/pseudo_transient.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "../common/conservation_problem.h"
+#include "../common/expression.h"
+#include "flow_model.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// Undisturbed flow, to which coefficients of forces and pressure refer.
+    struct FreeStream
+    {
+      double density = 1., speed = 0., pressure = 1.;
+      /// Unit vectors of drag and lift.
+      double drag[3] = {1., 0., 0.}, lift[3] = {0., 1., 0.};
+    };
+
+    /// Section "Forces".
+    struct ForceInput
+    {
+      /// Parts of the boundary, the body; empty: no forces.
+      std::set<dealii::types::boundary_id> boundary_ids;
+      double                               length = 1., area = 1.;
+      std::vector<double>                  moment_centre;
+    };
+
+    /// A flow with its data. The integrand depends on the degree.
+    template <int dim>
+    struct FlowProblem : ConservationProblem<dim>
+    {
+      FlowModel<dim>                      model;
+      std::vector<double>                 free_stream_state;
+      std::shared_ptr<StateFunction<dim>> exact_function;
+
+      /// Sets the integrand for degrees up to @p degree.
+      void
+      set_degree(const unsigned int degree)
+      {
+        this->integrand = make_flow_integrand(model, degree);
+      }
+    };
+
+    /// Sections "Flow", "Boundary conditions", "Steady", "Forces", "Time" and
+    /// "Limiter" of the parameter file.
+    class FlowInput : public ConservationSettings
+    {
+    public:
+      void
+      declare_parameters(dealii::ParameterHandler &prm);
+      void
+      parse_parameters(dealii::ParameterHandler &prm, const unsigned int dim);
+
+      template <int dim>
+      std::unique_ptr<FlowProblem<dim>>
+      create() const;
+
+      /// Whether a state is given by expressions, which only the host has.
+      bool
+      needs_host() const
+      {
+        return !exact.empty();
+      }
+
+      bool                      steady = false, frozen_rusanov = false;
+      Flow::PseudoTransientData pseudo_transient;
+      double                    largest_change = 0.2, tick = 0.;
+      unsigned int              n_halvings = 6;
+      FreeStream                free_stream;
+      ForceInput                forces;
+
+    private:
+      void
+      declare_flow(dealii::ParameterHandler &prm);
+      void
+      declare_steady(dealii::ParameterHandler &prm);
+      void
+      parse_flow(dealii::ParameterHandler &prm);
+      void
+      parse_free_stream(dealii::ParameterHandler &prm);
+      void
+      parse_viscosity(dealii::ParameterHandler &prm);
+      void
+      parse_boundary_conditions(dealii::ParameterHandler &prm);
+      void
+      parse_steady(dealii::ParameterHandler &prm);
+      void
+      parse_forces(dealii::ParameterHandler &prm);
+      std::vector<Expression>
+      parse_state(const std::string &name,
+                  const std::string &text,
+                  const bool         with_time) const;
+      std::vector<double>
+      parse_numbers(const std::string &name,
+                    const std::string &text,
+                    const char         separator) const;
+      template <int dim>
+      Flow::BoundaryConditions<dim>
+      create_boundary(const Flow::IdealGas<dim> &gas,
+                      const std::vector<double> &free_stream_state) const;
+
+      struct Condition
+      {
+        std::string         type;
+        std::vector<double> values;
+      };
+
+      unsigned int space_dimension = 2;
+      double       gamma           = 1.4;
+      /// 0: no viscosity.
+      double reynolds = 0., sutherland_ratio = 0.4, penalty_constant = 4.;
+      Flow::Viscosity<2>            viscosity;
+      Flow::ChosenFlux              numerical_flux;
+      std::vector<std::string>      variables;
+      std::map<std::string, double> constants;
+      std::string                   initial_text, exact_text;
+      std::vector<Expression>       initial, exact;
+      bool                          positivity = false;
+      std::map<int, Condition>      conditions;
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif

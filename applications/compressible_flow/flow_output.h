@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_applications_compressible_flow_flow_output_h
+#define tessella_applications_compressible_flow_flow_output_h
+
+#include <tessella/backends/assembly_parameters.h>
+#include <tessella/grid/agglomeration_handler.h>
+
+#include <string>
+#include <vector>
+
+#include "flow_input.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// Coefficients of forces on bodies.
+    struct ForceCoefficients
+    {
+      double lift = 0., drag = 0., moment = 0.;
+    };
+
+    /// Pressure coefficient at a point of a body.
+    template <int dim>
+    struct SurfacePoint
+    {
+      double x[dim], pressure_coefficient, mach_number;
+    };
+
+    /// Quantities of a flow on one mesh with one degree, for files and tables.
+    /// All functions are collective.
+    template <int dim>
+    class FlowEvaluation
+    {
+    public:
+      FlowEvaluation(const AgglomerationHandler<dim> &handler,
+                     const AssemblyParameters        &parameters,
+                     const FlowInput                 &input,
+                     const FlowProblem<dim>          &problem,
+                     const unsigned int               coefficient_order);
+
+      /// Root of the mean of (S / S_0 - 1)^2 with the entropy S = p /
+      /// rho^gamma and that of the free stream, S_0.
+      double
+      entropy_error(const ConservationVector &u) const;
+
+      ForceCoefficients
+      forces(const ConservationVector &u) const;
+
+      /// Points of the bodies, sorted by their coordinates; on the first
+      /// process those of all processes.
+      std::vector<SurfacePoint<dim>>
+      surface(const ConservationVector &u) const;
+
+      /// Writes density, momentum, energy, velocity, pressure, Mach number and
+      /// entropy.
+      void
+      write_fields(const std::string &file, const ConservationVector &u) const;
+
+      const unsigned int coefficient_order;
+
+    private:
+      const AgglomerationHandler<dim> &handler;
+      const AssemblyParameters         parameters;
+      const FlowInput                 &input;
+      const FlowProblem<dim>          &problem;
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include "steady_solver.h"
+
+#include <deal.II/base/exceptions.h>
+
+#include <tessella/base/error_message.h>
+#include <tessella/base/on_all_processes.h>
+#include <tessella/device/cuda_device.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/device_vector.h>
+#include <tessella/lac/host_block_matrix.h>
+#include <tessella/numerics/vector_tools.h>
+#include <tessella/operators/pointwise_operator.h>
+#include <tessella/time_stepping/time_state.h>
+
+#include <iomanip>
+#include <type_traits>
+
+#include "../common/program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    template <int dim>
+    SteadySolver<dim>::SteadySolver(const FlowInput                 &input,
+                                    const FlowProblem<dim>          &problem,
+                                    const AgglomerationHandler<dim> &handler,
+                                    const AssemblyParameters        &data,
+                                    const unsigned int coefficient_order)
+      : input(input)
+      , problem(problem)
+      , handler(handler)
+      , parameters(data)
+      , coefficient_order(coefficient_order)
+    {
+      PointwiseOperator<dim>(handler, parameters).reinit(u);
+    }
+
+
+
+    template <int dim>
+    unsigned int
+    SteadySolver<dim>::n_iterations() const
+    {
+      unsigned int sum = 0;
+      for (const auto &step : steps)
+        sum += step.n_iterations;
+      return sum;
+    }
+
+
+
+    template <int dim>
+    void
+    SteadySolver<dim>::write_residuals(std::ostream &out) const
+    {
+      out << "step,CFL,residual,reduction,length,iterations,seconds\n";
+      for (const auto &step : steps)
+        out << step.step << ',' << std::setprecision(6) << step.cfl << ','
+            << std::setprecision(17) << step.residual << ',' << step.reduction
+            << ',' << step.length << ',' << step.n_iterations << ','
+            << std::setprecision(4) << step.seconds << '\n';
+    }
+
+
+
+    template <int dim>
+    std::string
+    SteadySolver<dim>::method() const
+    {
+      return "pseudo-transient continuation, " + problem.data;
+    }
+
+
+
+    template <int dim>
+    void
+    SteadySolver<dim>::write_checkpoint(
+      const std::string &file, const Flow::PseudoTransientState &state) const
+    {
+      TimeState saved;
+      saved.n_steps = state.n_steps;
+      saved.method  = method();
+      saved.numbers = {state.first_residual,
+                       state.last_residual,
+                       state.factor,
+                       double(state.n_failures)};
+      for (const auto &step : steps)
+        for (const double number : {double(step.step),
+                                    step.cfl,
+                                    step.residual,
+                                    step.reduction,
+                                    step.length,
+                                    double(step.n_iterations),
+                                    step.seconds})
+          saved.numbers.push_back(number);
+      write_time_state(file,
+                       handler,
+                       saved,
+                       std::vector<const HostVector<double> *>{&u});
+    }
+
+
+
+    template <int dim>
+    Flow::PseudoTransientState
+    SteadySolver<dim>::read_checkpoint(const std::string &file)
+    {
+      std::vector<HostVector<double>> vectors;
+      const TimeState saved = read_time_state(file, handler, u, vectors);
+      AssertThrow(saved.method == method() && vectors.size() == 1 &&
+                    saved.numbers.size() % 7 == 4,
+                  ExcMessage("The checkpoint '" + file + "' was written by '" +
+                             saved.method + "', but this run is '" + method() +
+                             "': set section Flow to that of the "
+                             "checkpoint."));
+      u = vectors[0];
+      Flow::PseudoTransientState state;
+      state.n_steps        = saved.n_steps;
+      state.first_residual = saved.numbers[0];
+      state.last_residual  = saved.numbers[1];
+      state.factor         = saved.numbers[2];
+      state.n_failures     = saved.numbers[3];
+      for (std::size_t i = 4; i < saved.numbers.size(); i += 7)
+        {
+          const double *const       n = &saved.numbers[i];
+          Flow::PseudoTransientStep step;
+          step.step         = n[0];
+          step.cfl          = n[1];
+          step.residual     = n[2];
+          step.reduction    = n[3];
+          step.length       = n[4];
+          step.n_iterations = n[5];
+          step.seconds      = n[6];
+          steps.push_back(step);
+        }
+      return state;
+    }
+
+
+
+    template <int dim>
+    void
+    SteadySolver<dim>::check_initial_state()
+    {
+      PolytopewiseOperator<dim> polytopewise(handler, coefficient_order);
+      const ConservationVector &state = u;
+      const std::vector<double> speeds =
+        problem.largest_speeds(polytopewise, state);
+      on_all_processes(handler.get_communicator(), [&]() {
+        for (unsigned int k = 0; k < speeds.size(); ++k)
+          if (!(speeds[k] >= 0.))
+            {
+              const double *const box =
+                &handler.polytopic_mesh().box[2 * dim * k];
+              double centre[dim];
+              for (int d = 0; d < dim; ++d)
+                centre[d] = 0.5 * (box[d] + box[dim + d]);
+              AssertThrow(false,
+                          ExcMessage(
+                            problem.not_admissible + " on polytope " +
+                            std::to_string(handler.global_polytope_index(k)) +
+                            " near the point (" + point_text(centre, dim) +
+                            ") after the projection of the initial "
+                            "state: change Flow/Initial condition."));
+            }
+      });
+    }
+
+
+
+    template <int dim>
+    template <typename VectorType, typename MatrixType>
+    void
+    SteadySolver<dim>::run_on(const std::string &checkpoint_file)
+    {
+      const auto integrands = make_steady_flow(problem.model,
+                                               handler.max_degree(),
+                                               input.frozen_rusanov,
+                                               coefficient_order,
+                                               input.largest_change,
+                                               input.n_halvings);
+      Flow::PseudoTransient<dim, VectorType, MatrixType> iteration(
+        handler, parameters, integrands, input.pseudo_transient);
+      if (input.time.restart.empty())
+        {
+          problem.initial->set_time(0.);
+          ConservationVector &vector = u;
+          VectorTools::project(handler, *problem.initial, vector);
+          check_initial_state();
+        }
+      else
+        iteration.set_state(read_checkpoint(input.time.restart));
+      VectorType state;
+      iteration.reinit(state);
+      internal::set_owned_entries(internal::owned_entries(u), state);
+      const auto download = [&]() {
+        internal::set_owned_entries(internal::owned_entries(state), u);
+      };
+      const unsigned int first = iteration.state().n_steps,
+                         every = input.time.checkpoint_steps,
+                         stop  = input.time.stop_steps;
+      const double before      = steps.empty() ? 0. : steps.back().seconds;
+      const auto   report      = [&](const Flow::PseudoTransientStep &step) {
+        steps.push_back(step);
+        steps.back().seconds += before;
+        const bool ends = stop > 0 && step.step - first == stop;
+        if (ends || (every > 0 && step.step % every == 0))
+          {
+            download();
+            write_checkpoint(checkpoint_file, iteration.state());
+          }
+        finished = !ends;
+        return finished;
+      };
+      try
+        {
+          iteration.solve(state, report);
+        }
+      catch (const Flow::ExcNotSteady &exception)
+        {
+          download();
+          write_checkpoint(checkpoint_file, iteration.state());
+          AssertThrow(false,
+                      Flow::ExcNotSteady(
+                        error_message(exception) + " The last state is in '" +
+                        checkpoint_file +
+                        "', to go on with other parameters (Time/Restart "
+                        "from)."));
+        }
+      if (!finished)
+        finished = iteration.has_converged(state);
+      download();
+    }
+
+
+
+    template <int dim>
+    void
+    SteadySolver<dim>::run(const std::string &checkpoint_file)
+    {
+      const bool cuda = parameters.backend == Backend::cuda ||
+                        (parameters.backend == Backend::automatic &&
+                         cuda_is_available() && !input.needs_host());
+      AssertThrow(parameters.backend != Backend::cuda || !input.needs_host(),
+                  ExcMessage("Execution/Backend = cuda cannot evaluate the "
+                             "expressions of Flow/Exact solution: set it to "
+                             "host."));
+      if (cuda)
+        run_on<DeviceVector<double>, DeviceBlockMatrix<double>>(
+          checkpoint_file);
+      else
+        run_on<HostVector<double>, HostBlockMatrix<double>>(checkpoint_file);
+    }
+
+
+
+    template class SteadySolver<2>;
+    template class SteadySolver<3>;
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_applications_compressible_flow_steady_solver_h
+#define tessella_applications_compressible_flow_steady_solver_h
+
+#include <tessella/flow/pseudo_transient.h>
+#include <tessella/lac/host_vector.h>
+
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "flow_input.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /**
+     * Steady flow on one mesh with one degree by PseudoTransient, on the host
+     * or on a device.
+     *
+     * Checkpoints hold the solution, the state of the iteration and all steps,
+     * so that a run that goes on from one computes and lists the same steps as
+     * one that was not stopped. Where the iteration fails, the last state that
+     * it reached is written as a checkpoint.
+     */
+    template <int dim>
+    class SteadySolver
+    {
+    public:
+      SteadySolver(const FlowInput                 &input,
+                   const FlowProblem<dim>          &problem,
+                   const AgglomerationHandler<dim> &handler,
+                   const AssemblyParameters        &parameters,
+                   const unsigned int               coefficient_order);
+
+      /// Computes the steady state from the initial condition, or from
+      /// Time/Restart from. Checkpoints are written to @p checkpoint_file.
+      void
+      run(const std::string &checkpoint_file);
+
+      const HostVector<double> &
+      solution() const
+      {
+        return u;
+      }
+      /// False if Time/Stop after has ended the run.
+      bool                                   finished = true;
+      std::vector<Flow::PseudoTransientStep> steps;
+      unsigned int
+      n_iterations() const;
+      void
+      write_residuals(std::ostream &out) const;
+
+    private:
+      template <typename VectorType, typename MatrixType>
+      void
+      run_on(const std::string &checkpoint_file);
+      /// Throws if the initial state is not admissible.
+      void
+      check_initial_state();
+      std::string
+      method() const;
+      void
+      write_checkpoint(const std::string                &file,
+                       const Flow::PseudoTransientState &state) const;
+      Flow::PseudoTransientState
+      read_checkpoint(const std::string &file);
+
+      const FlowInput                 &input;
+      const FlowProblem<dim>          &problem;
+      const AgglomerationHandler<dim> &handler;
+      const AssemblyParameters         parameters;
+      const unsigned int               coefficient_order;
+      HostVector<double>               u;
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif

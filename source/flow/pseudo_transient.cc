@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include <deal.II/base/timer.h>
+
+#include <deal.II/lac/solver_control.h>
+
+#include <tessella/base/error_message.h>
+#include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/flow/pseudo_transient.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/device_vector.h>
+#include <tessella/lac/host_block_matrix.h>
+#include <tessella/lac/host_vector.h>
+#include <tessella/lac/solver_fused_gmres.h>
+#include <tessella/operators/pointwise_operator.h>
+#include <tessella/time_stepping/time_state.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <vector>
+
+namespace Tessella
+{
+  namespace Flow
+  {
+    using namespace dealii;
+
+    namespace
+    {
+      /// Polytopes of a handler, for the space of constants on them.
+      template <int dim>
+      Agglomeration::Strategy<dim>
+      polytopes_of(const AgglomerationHandler<dim> &handler)
+      {
+        const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+        std::vector<unsigned int> ids(
+          handler.get_triangulation().n_active_cells(), 0);
+        for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
+          for (unsigned int s = mesh.subcell_offset[k];
+               s < mesh.subcell_offset[k + 1];
+               ++s)
+            ids[mesh.subcell_cell[s]] = k;
+        return Agglomeration::by_id<dim>(ids);
+      }
+    } // namespace
+
+
+
+    template <int dim, typename VectorType, typename MatrixType>
+    struct PseudoTransient<dim, VectorType, MatrixType>::Implementation
+    {
+      Implementation(const AgglomerationHandler<dim> &handler,
+                     const AssemblyParameters        &parameters,
+                     const SteadyIntegrands<dim>     &integrands,
+                     const PseudoTransientData       &data)
+        : handler(handler)
+        , integrands(integrands)
+        , data(data)
+        , constants(handler.get_triangulation(), &handler.get_mapping())
+      {
+        AssertThrow(data.first_cfl > 0. && data.largest_cfl > 0. &&
+                      data.exponent >= 0.,
+                    ExcMessage("CFL numbers must be positive, and the exponent "
+                               "of their growth must not be negative."));
+        constants.agglomerate(polytopes_of(handler));
+        constants.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
+        using Operator = PointwiseOperator<dim>;
+        using Handlers = typename Operator::Handlers;
+        op             = std::make_unique<Operator>(handler, parameters);
+        with_time = std::make_unique<Operator>(Handlers{&handler, &constants},
+                                               0,
+                                               parameters);
+        on_constants =
+          std::make_unique<Operator>(Handlers{&handler, &constants},
+                                     1,
+                                     parameters);
+        with_change =
+          std::make_unique<Operator>(Handlers{&handler, &handler, &constants},
+                                     2,
+                                     parameters);
+        op->reinit(residual);
+        op->reinit(change);
+        op->reinit(trial);
+        op->reinit(trial_residual);
+        op->reinit(difference);
+        op->reinit(work);
+        on_constants->reinit(inverse_step);
+        on_constants->reinit(marks);
+        with_time->reinit(matrix);
+      }
+
+      /// |R_n|; computes R_n unless it is that of the last step.
+      double
+      present_residual(const VectorType &u)
+      {
+        if (norm < 0.)
+          {
+            op->template residual<VectorType>(*integrands.residual,
+                                              {&u},
+                                              residual);
+            norm = residual.l2_norm();
+            if (state.first_residual == 0.)
+              state.first_residual = state.last_residual = norm;
+          }
+        return norm;
+      }
+
+      double
+      cfl_number() const
+      {
+        return state.factor *
+               std::min(data.largest_cfl,
+                        data.first_cfl *
+                          std::pow(state.first_residual / norm, data.exponent));
+      }
+
+      /// Sets the field 1 / dt.
+      void
+      set_steps(const VectorType &u, const double cfl)
+      {
+        on_constants->template residual<VectorType>(*integrands.speed,
+                                                    {&u, &inverse_step},
+                                                    marks);
+        std::vector<double>       values = internal::owned_entries(marks);
+        const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
+        const auto               &degree = handler.polytopic_dofs().degree;
+        for (unsigned int k = 0; k < values.size(); ++k)
+          {
+            // The basis function is 1 / sqrt(box).
+            double box = 1.;
+            for (int d = 0; d < dim; ++d)
+              box *=
+                mesh.box[2 * dim * k + dim + d] - mesh.box[2 * dim * k + d];
+            values[k] *=
+              box * (2. * degree[k] + 1.) / (2. * cfl * mesh.measure[k]);
+          }
+        internal::set_owned_entries(values, inverse_step);
+      }
+
+      /// Solves the linear system. Returns the number of iterations; throws if
+      /// there are too many.
+      unsigned int
+      solve_linear(const VectorType &u)
+      {
+        with_time->template assemble_jacobian<VectorType>(*integrands.matrix,
+                                                          {&u, &inverse_step},
+                                                          matrix);
+        change = 0.;
+        if (data.method == LinearMethod::gmres_ilu0)
+          return data.single_precision
+                   ? solve_with<BlockILU0<MatrixType, float>>()
+                   : solve_with<BlockILU0<MatrixType>>();
+        return data.single_precision ? solve_with<LUSGS<MatrixType, float>>()
+                                     : solve_with<LUSGS<MatrixType>>();
+      }
+
+      template <typename Preconditioner>
+      unsigned int
+      solve_with()
+      {
+        Preconditioner preconditioner;
+        preconditioner.initialize(matrix, data.sweeps);
+        if (data.method == LinearMethod::lusgs)
+          {
+            preconditioner.vmult(change, residual);
+            return 0;
+          }
+        double tolerance = data.linear_tolerance;
+        if (data.tighten)
+          tolerance =
+            std::min(tolerance,
+                     std::max(1e-6,
+                              0.9 * std::pow(norm / state.last_residual, 2)));
+        SolverControl control(data.max_iterations,
+                              tolerance * norm,
+                              false,
+                              false);
+        using Solver = SolverFusedGMRES<VectorType>;
+        Solver solver(control,
+                      typename Solver::AdditionalData(data.gmres_vectors));
+        try
+          {
+            solver.solve(matrix, change, residual, preconditioner);
+          }
+        catch (const SolverControl::NoConvergence &)
+          {
+            // A solution that is better than none is left to the line search.
+            if (!(control.last_value() < 0.5 * norm))
+              throw;
+            slow = true;
+          }
+        return control.last_step();
+      }
+
+      /// Whether density and pressure stay near their values in a step of
+      /// length 2^-i.
+      bool
+      is_admissible(const VectorType &u, const unsigned int i)
+      {
+        with_change->template residual<VectorType>(*integrands.admissible[i],
+                                                   {&u, &change, &inverse_step},
+                                                   marks);
+        return marks.l2_norm() == 0.;
+      }
+
+      /// Takes the longest step that is admissible and reduces the residual of
+      /// backward Euler. Returns its length, or zero.
+      double
+      search(VectorType &u)
+      {
+        double length = 1.;
+        for (unsigned int i = 0; i < integrands.admissible.size();
+             ++i, length *= 0.5)
+          {
+            if (!is_admissible(u, i))
+              continue;
+            trial = u;
+            trial.add(-length, change);
+            try
+              {
+                op->template residual<VectorType>(*integrands.residual,
+                                                  {&trial},
+                                                  trial_residual);
+              }
+            catch (const ExceptionBase &)
+              {
+                continue;
+              }
+            difference.equ(-length, change);
+            with_time->template residual<VectorType>(
+              *integrands.time_term, {&difference, &inverse_step}, work);
+            work.add(1., trial_residual);
+            if (!(work.l2_norm() <= (1. - 1e-4 * length) * norm))
+              continue;
+            u                   = trial;
+            residual            = trial_residual;
+            state.last_residual = norm;
+            norm                = residual.l2_norm();
+            return length;
+          }
+        return 0.;
+      }
+
+      PseudoTransientStep
+      step(VectorType &u)
+      {
+        present_residual(u);
+        PseudoTransientStep result;
+        result.step = ++state.n_steps;
+        result.cfl  = cfl_number();
+        set_steps(u, result.cfl);
+        slow = false;
+        try
+          {
+            result.n_iterations = solve_linear(u);
+            result.length       = search(u);
+          }
+        catch (const SolverControl::NoConvergence &failure)
+          {
+            result.n_iterations = failure.last_step;
+          }
+        if (result.length == 0.)
+          {
+            state.factor *= 0.25;
+            ++state.n_failures;
+          }
+        else
+          {
+            state.n_failures = 0;
+            if (slow || result.length < 0.1)
+              state.factor *= 0.5;
+            else if (result.length == 1.)
+              state.factor = std::min(1., 2. * state.factor);
+          }
+        result.residual  = norm;
+        result.reduction = norm / state.first_residual;
+        result.seconds   = timer.wall_time();
+        return result;
+      }
+
+      bool
+      has_converged(const VectorType &u)
+      {
+        return present_residual(u) <=
+               std::max(data.tolerance * state.first_residual,
+                        data.absolute_tolerance);
+      }
+
+      const AgglomerationHandler<dim>        &handler;
+      const SteadyIntegrands<dim>            &integrands;
+      const PseudoTransientData               data;
+      AgglomerationHandler<dim>               constants;
+      std::unique_ptr<PointwiseOperator<dim>> op, with_time, on_constants,
+        with_change;
+      VectorType residual, change, trial, trial_residual, difference, work,
+        inverse_step, marks;
+      MatrixType           matrix;
+      PseudoTransientState state;
+      /// Norm of the residual, -1 if it is not known.
+      double norm = -1.;
+      /// Whether GMRES has not reached its tolerance in the present step.
+      bool  slow = false;
+      Timer timer;
+    };
+
+
+
+    template <int dim, typename VectorType, typename MatrixType>
+    PseudoTransient<dim, VectorType, MatrixType>::PseudoTransient(
+      const AgglomerationHandler<dim> &handler,
+      const AssemblyParameters        &parameters,
+      const SteadyIntegrands<dim>     &integrands,
+      const PseudoTransientData       &data)
+      : implementation(std::make_unique<Implementation>(
+          handler, parameters, integrands, data))
+    {}
+
+
+
+    template <int dim, typename VectorType, typename MatrixType>
+    PseudoTransient<dim, VectorType, MatrixType>::~PseudoTransient() = default;
+
+
+
+    template <int dim, typename VectorType, typename MatrixType>
+    void
+    PseudoTransient<dim, VectorType, MatrixType>::reinit(VectorType &u)
+    {
+      implementation->op->reinit(u);
+    }
+
+
+
+    template <int dim, typename VectorType, typename MatrixType>
+    double
+    PseudoTransient<dim, VectorType, MatrixType>::residual_norm(
+      const VectorType &u)
+    {
+      return implementation->present_residual(u);
+    }
+
+
+
+    template <int dim, typename VectorType, typename MatrixType>
+    bool
+    PseudoTransient<dim, VectorType, MatrixType>::has_converged(
+      const VectorType &u)
+    {
+      return implementation->has_converged(u);
+    }
+
+
+
+    template <int dim, typename VectorType, typename MatrixType>
+    PseudoTransientStep
+    PseudoTransient<dim, VectorType, MatrixType>::step(VectorType &u)
+    {
+      return implementation->step(u);
+    }
+
+
+
+    template <int dim, typename VectorType, typename MatrixType>
+    void
+    PseudoTransient<dim, VectorType, MatrixType>::solve(
+      VectorType                                             &u,
+      const std::function<bool(const PseudoTransientStep &)> &report)
+    {
+      const PseudoTransientData &data = implementation->data;
+      PseudoTransientStep        last;
+      const auto                 fail = [&](const std::string &reason) {
+        std::ostringstream text;
+        text << "The iteration to a steady state has not converged: " << reason
+             << ". Step " << last.step << " had the CFL number " << last.cfl
+             << " and left a residual of " << last.residual << ", "
+             << last.reduction << " times the first one.";
+        AssertThrow(false, ExcNotSteady(text.str()));
+      };
+      while (!has_converged(u))
+        {
+          if (state().n_steps >= data.max_steps)
+            fail("there were " + std::to_string(data.max_steps) + " steps");
+          last = step(u);
+          if (report && !report(last))
+            return;
+          if (state().n_failures > data.max_failures)
+            fail("there were " + std::to_string(state().n_failures) +
+                 " failures in a row");
+        }
+    }
+
+
+
+    template <int dim, typename VectorType, typename MatrixType>
+    const PseudoTransientState &
+    PseudoTransient<dim, VectorType, MatrixType>::state() const
+    {
+      return implementation->state;
+    }
+
+
+
+    template <int dim, typename VectorType, typename MatrixType>
+    void
+    PseudoTransient<dim, VectorType, MatrixType>::set_state(
+      const PseudoTransientState &state)
+    {
+      implementation->state = state;
+      implementation->norm  = -1.;
+    }
+
+
+
+    template class PseudoTransient<2,
+                                   HostVector<double>,
+                                   HostBlockMatrix<double>>;
+    template class PseudoTransient<3,
+                                   HostVector<double>,
+                                   HostBlockMatrix<double>>;
+    template class PseudoTransient<2,
+                                   DeviceVector<double>,
+                                   DeviceBlockMatrix<double>>;
+    template class PseudoTransient<3,
+                                   DeviceVector<double>,
+                                   DeviceBlockMatrix<double>>;
+  } // namespace Flow
+} // namespace Tessella

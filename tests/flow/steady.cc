@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+// Pseudo-transient continuation: orders of convergence of a manufactured flow,
+// Newton's convergence, all linear solvers, going on from a state, failures,
+// and the same bits on any number of processes.
+
+#include <deal.II/distributed/tria.h>
+#include <deal.II/fe/fe_system.h>
+#include <deal.II/grid/grid_generator.h>
+#include <deal.II/grid/tria.h>
+
+#include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/flow/exact_flows.h>
+#include <tessella/flow/navier_stokes.h>
+#include <tessella/flow/pseudo_transient.h>
+#include <tessella/lac/host_block_matrix.h>
+#include <tessella/lac/host_vector.h>
+#include <tessella/numerics/vector_tools.h>
+
+#include "../messages.h"
+#include "../tests.h"
+
+using namespace dealii;
+using namespace Tessella;
+using Tessella::AgglomerationHandler;
+
+template <int dim>
+using Data = Flow::ExactStates<dim, true>;
+template <int dim>
+using Iteration =
+  Flow::PseudoTransient<dim, HostVector<double>, HostBlockMatrix<double>>;
+
+/// The manufactured flow as a function.
+template <int dim>
+class Manufactured : public Function<dim>
+{
+public:
+  Manufactured()
+    : Function<dim>(dim + 2)
+  {}
+  double
+  value(const Point<dim> &x, const unsigned int component) const override
+  {
+    double u[dim + 2];
+    Flow::ManufacturedFlow<dim>::state(Flow::IdealGas<dim>(), &x[0], u);
+    return u[component];
+  }
+};
+
+/// Sets boundary and data of the manufactured flow.
+template <int dim, typename F>
+F
+manufactured(F f)
+{
+  f.data.flow.type        = Flow::ExactFlowType::manufactured;
+  f.boundary.n_conditions = 1;
+  auto &condition         = f.boundary.conditions[0];
+  condition.boundary_id   = Flow::any_boundary;
+  condition.type          = Flow::ConditionType::given_state;
+  return f;
+}
+
+template <int dim>
+Flow::Euler<dim, Flow::HLLC, Data<dim>>
+make_euler()
+{
+  return manufactured<dim>(Flow::Euler<dim, Flow::HLLC, Data<dim>>());
+}
+
+template <int dim>
+Flow::NavierStokes<dim, Flow::HLLC, Data<dim>>
+make_navier_stokes()
+{
+  Flow::NavierStokes<dim, Flow::HLLC, Data<dim>> f;
+  f.viscosity.reference  = 0.02;
+  f.viscosity.sutherland = true;
+  f.data.viscosity       = f.viscosity;
+  return manufactured<dim>(f);
+}
+
+AssemblyParameters
+on_host()
+{
+  AssemblyParameters parameters;
+  parameters.backend = Backend::host;
+  return parameters;
+}
+
+/// A uniform flow.
+template <int dim>
+void
+set_start(const AgglomerationHandler<dim> &handler, HostVector<double> &u)
+{
+  std::vector<double> state(dim + 2, 0.);
+  state[0]                                           = 1.;
+  state[1]                                           = 0.4;
+  state[2]                                           = 0.2;
+  state[dim + 1]                                     = 2.6;
+  LinearAlgebra::distributed::Vector<double> &vector = u;
+  Tessella::VectorTools::project(handler,
+                                 Functions::ConstantFunction<dim>(state),
+                                 vector);
+}
+
+/// L2 error of the manufactured flow on n^dim cells.
+template <int dim, typename F>
+double
+error_on(F f, const unsigned int n, const unsigned int p)
+{
+  Triangulation<dim> triangulation;
+  GridGenerator::subdivided_hyper_cube(triangulation, n);
+  AgglomerationHandler<dim> handler(triangulation);
+  handler.agglomerate(Agglomeration::none<dim>());
+  handler.distribute_dofs(
+    FESystem<dim>(FE_BoundingBoxLegendre<dim>(p), dim + 2));
+  const auto integrands =
+    Flow::make_steady_integrands<dim>(f, f, std::max(2U, p));
+  Flow::PseudoTransientData data;
+  data.first_cfl = 100.;
+  data.max_steps = 60;
+  Iteration<dim>     iteration(handler, on_host(), integrands, data);
+  HostVector<double> u;
+  iteration.reinit(u);
+  set_start(handler, u);
+  iteration.solve(u, {});
+  Vector<float>                                     difference;
+  const LinearAlgebra::distributed::Vector<double> &vector = u;
+  Tessella::VectorTools::integrate_difference(handler,
+                                              vector,
+                                              Manufactured<dim>(),
+                                              difference,
+                                              dealii::VectorTools::L2_norm);
+  return Tessella::VectorTools::compute_global_error(
+    handler, difference, dealii::VectorTools::L2_norm);
+}
+
+template <int dim, typename F>
+void
+test_rate(const std::string &name,
+          const F           &f,
+          const unsigned int p,
+          const unsigned int n,
+          const double       expected)
+{
+  const double coarse = error_on<dim>(f, n, p),
+               fine   = error_on<dim>(f, 2 * n, p),
+               rate   = std::log2(coarse / fine);
+  check(name + ", degree " + std::to_string(p) + ": rate", rate >= expected);
+  if (!(rate >= expected))
+    deallog << "rate " << rate << ", errors " << coarse << ", " << fine
+            << std::endl;
+}
+
+void
+test_rates()
+{
+  for (const unsigned int p : {0, 1, 2, 3, 4})
+    test_rate<2>("Euler",
+                 make_euler<2>(),
+                 p,
+                 p == 0  ? 32
+                 : p < 3 ? 8
+                         : 4,
+                 p + 0.9);
+  test_rate<3>("Euler in 3-D", make_euler<3>(), 1, 3, 1.9);
+  // On these meshes even degrees reach 2.70 and 4.71, odd ones p + 1.
+  for (const unsigned int p : {1, 2, 3, 4})
+    test_rate<2>("Navier-Stokes",
+                 make_navier_stokes<2>(),
+                 p,
+                 p < 3 ? 8 : 4,
+                 p % 2 == 0 ? p + 0.65 : p + 0.9);
+}
+
+/// Norms of the residual in the steps of a run.
+template <int dim>
+std::vector<Flow::PseudoTransientStep>
+run(const AgglomerationHandler<dim>   &handler,
+    const Flow::PseudoTransientData   &data,
+    const Flow::SteadyIntegrands<dim> &integrands,
+    HostVector<double>                &u)
+{
+  Iteration<dim> iteration(handler, on_host(), integrands, data);
+  iteration.reinit(u);
+  set_start(handler, u);
+  std::vector<Flow::PseudoTransientStep> steps;
+  iteration.solve(u, [&](const Flow::PseudoTransientStep &step) {
+    steps.push_back(step);
+    return true;
+  });
+  return steps;
+}
+
+void
+test_solvers()
+{
+  Triangulation<2> triangulation;
+  GridGenerator::subdivided_hyper_cube(triangulation, 8);
+  AgglomerationHandler<2> handler(triangulation);
+  handler.agglomerate(Agglomeration::rtree_parts<2>(20));
+  handler.distribute_dofs(FESystem<2>(FE_BoundingBoxLegendre<2>(2), 4));
+  const auto euler      = make_euler<2>();
+  const auto integrands = Flow::make_steady_integrands<2>(euler, euler, 2);
+  Flow::PseudoTransientData data;
+  data.tolerance = 1e-11;
+  HostVector<double> exact, u;
+  const auto         steps = run(handler, data, integrands, exact);
+  // The last steps are those of Newton's method.
+  const unsigned int n = steps.size();
+  check("The last steps are quadratic",
+        n >= 3 &&
+          steps[n - 1].reduction <
+            100. * steps[n - 2].reduction * steps[n - 2].reduction + 1e-11);
+  check("Few steps", n < 20);
+
+  const auto compare = [&](const std::string &name) {
+    run(handler, data, integrands, u);
+    u.add(-1., exact);
+    check_below(name, u.l2_norm() / exact.l2_norm(), 1e-8);
+  };
+  data.method = Flow::LinearMethod::gmres_ilu0;
+  compare("GMRES and ILU(0)");
+  data.single_precision = true;
+  compare("GMRES and ILU(0) in float");
+  data.method = Flow::LinearMethod::gmres_lusgs;
+  compare("GMRES and LU-SGS in float");
+  data.single_precision = false;
+  data.method           = Flow::LinearMethod::lusgs;
+  data.largest_cfl      = 20.;
+  data.max_steps        = 2000;
+  compare("LU-SGS");
+  data.sweeps.n_sweeps = 3;
+  compare("SGS(3)");
+
+  // The paper's approximate Jacobian.
+  auto rusanov           = Flow::Euler<2, Flow::FrozenRusanov, Data<2>>();
+  rusanov.data           = euler.data;
+  rusanov.boundary       = euler.boundary;
+  const auto approximate = Flow::make_steady_integrands<2>(euler, rusanov, 2);
+  data                   = Flow::PseudoTransientData();
+  data.tolerance         = 1e-11;
+  data.largest_cfl       = 100.;
+  run(handler, data, approximate, u);
+  u.add(-1., exact);
+  check_below("Approximate Jacobian", u.l2_norm() / exact.l2_norm(), 1e-8);
+
+  // Going on from a state repeats the steps.
+  data           = Flow::PseudoTransientData();
+  data.tolerance = 1e-11;
+  Iteration<2> first(handler, on_host(), integrands, data),
+    second(handler, on_host(), integrands, data);
+  first.reinit(u);
+  set_start(handler, u);
+  for (unsigned int i = 0; i < 4; ++i)
+    first.step(u);
+  second.set_state(first.state());
+  unsigned int i    = 4;
+  bool         same = true;
+  second.solve(u, [&](const Flow::PseudoTransientStep &step) {
+    same = same && i < n && step.residual == steps[i].residual &&
+           step.cfl == steps[i].cfl && step.step == steps[i].step;
+    ++i;
+    return true;
+  });
+  check("Going on from a state", same && i == n);
+
+  // Failures.
+  data.max_steps = 2;
+  check("Too many steps",
+        contains(message_of([&]() { run(handler, data, integrands, u); }),
+                 "there were 2 steps. Step 2 had the CFL number"));
+  data.max_steps      = 500;
+  data.max_iterations = 1;
+  data.first_cfl      = 1e8;
+  data.max_failures   = 1;
+  check("Too many failures",
+        contains(message_of([&]() { run(handler, data, integrands, u); }),
+                 "failures in a row"));
+}
+
+/// Steps on a distributed mesh of a communicator.
+std::vector<Flow::PseudoTransientStep>
+steps_on(const MPI_Comm communicator)
+{
+  parallel::distributed::Triangulation<2> triangulation(communicator);
+  GridGenerator::subdivided_hyper_cube(triangulation, 4);
+  triangulation.refine_global(1);
+  AgglomerationHandler<2> handler(triangulation);
+  handler.agglomerate(Agglomeration::none<2>());
+  handler.distribute_dofs(FESystem<2>(FE_BoundingBoxLegendre<2>(1), 4));
+  const auto euler      = make_euler<2>();
+  const auto integrands = Flow::make_steady_integrands<2>(euler, euler, 2);
+  Flow::PseudoTransientData data;
+  data.sweeps.ordering = SweepOrdering::colors;
+  HostVector<double> u;
+  return run(handler, data, integrands, u);
+}
+
+void
+test_processes()
+{
+  const auto alone = steps_on(MPI_COMM_SELF), all = steps_on(MPI_COMM_WORLD);
+  bool       same = alone.size() == all.size();
+  for (unsigned int i = 0; same && i < all.size(); ++i)
+    same = alone[i].residual == all[i].residual && alone[i].cfl == all[i].cfl &&
+           alone[i].n_iterations == all[i].n_iterations;
+  check("The same bits on all processes as on one", same);
+}
+
+int
+main(int argc, char **argv)
+{
+  TestProgram program(argc, argv);
+  if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
+    {
+      test_processes();
+      return 0;
+    }
+  test_rates();
+  test_solvers();
+}
