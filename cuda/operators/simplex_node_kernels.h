@@ -2,7 +2,7 @@
 #ifndef tessella_cuda_operators_simplex_node_kernels_h
 #define tessella_cuda_operators_simplex_node_kernels_h
 
-#include <tessella/portable/legendre.h>
+#include <tessella/forms/simplex_basis.h>
 
 #include "../lac/block_matrix.h"
 
@@ -25,70 +25,6 @@ namespace Tessella
         unsigned int  n_components;
         const double *corners;
         const double *nodes; ///< barycentric coordinates 1 .. dim of each
-      };
-
-      /// Number of a basis function with exponents k0, k1 (, k2).
-      template <int dim>
-      __device__ __forceinline__ constexpr int
-      function_index(const int k0, const int k1, const int k2)
-      {
-        const int r = k1 + k2, s = k0 + r;
-        return dim == 2 ? s * (s + 1) / 2 + k1
-                        : s * (s + 1) * (s + 2) / 6 + r * (r + 1) / 2 + k2;
-      }
-
-      /// The map from barycentric coordinates to the bounding box, and Legendre
-      /// polynomials at the image of a node; without the factors sqrt(2k + 1).
-      template <int dim, int degree>
-      struct BoxPolynomials
-      {
-        double origin[dim], edge[dim][dim], factor;
-
-        __device__ __forceinline__
-        BoxPolynomials(const SimplexNodesArguments &arguments,
-                       const unsigned int           k)
-        {
-          const double     *corner = arguments.corners + k;
-          const std::size_t n      = arguments.stride;
-#pragma unroll
-          for (int d = 0; d < dim; ++d)
-            {
-              origin[d] = corner[d * n];
-#pragma unroll
-              for (int a = 0; a < dim; ++a)
-                edge[a][d] = corner[((a + 1) * dim + d) * n] - origin[d];
-            }
-          factor = corner[(dim + 1) * dim * n];
-        }
-
-        __device__ __forceinline__ void
-        evaluate(const double *node, double (&values)[dim][degree + 1]) const
-        {
-#pragma unroll
-          for (int d = 0; d < dim; ++d)
-            {
-              double x = origin[d];
-#pragma unroll
-              for (int a = 0; a < dim; ++a)
-                x += node[a] * edge[a][d];
-              values[d][0] = 1.;
-              if constexpr (degree > 0)
-                values[d][1] = x;
-#pragma unroll
-              for (int m = 1; m < degree; ++m)
-                values[d][m + 1] =
-                  ((2. * m + 1.) / (m + 1.)) * x * values[d][m] -
-                  (m / (m + 1.)) * values[d][m - 1];
-            }
-        }
-
-        __device__ __forceinline__ double
-        scale(const int k0, const int k1, const int k2) const
-        {
-          return factor * (Legendre::internal::scale(k0) *
-                           Legendre::internal::scale(k1) *
-                           Legendre::internal::scale(k2));
-        }
       };
 
       constexpr int simplex_threads = 128;
@@ -158,7 +94,9 @@ namespace Tessella
         const unsigned int row = blockIdx.x * simplex_threads + threadIdx.x;
         if (row < total)
           {
-            const BoxPolynomials<dim, p> box(arguments, row / m);
+            const BoxPolynomials<dim, p> box(arguments.corners,
+                                             arguments.stride,
+                                             row / m);
             const std::size_t            first = std::size_t(row) * n;
             double *const                own = rows + threadIdx.x * Rows::pitch;
             const double *const          x   = Rows::shared    ? own
@@ -220,7 +158,7 @@ namespace Tessella
                    const Destination<double>   dst)
       {
         using Rows           = SimplexNodeRows<dim, degree>;
-        constexpr int      p = degree, n = Rows::n;
+        constexpr int      n = Rows::n;
         __shared__ double  nodes[n * dim], rows[Rows::size];
         const unsigned int m     = arguments.n_components,
                            total = arguments.n_simplices * m;
@@ -233,50 +171,21 @@ namespace Tessella
         const unsigned int row = blockIdx.x * simplex_threads + threadIdx.x;
         if (row < total)
           {
-            const BoxPolynomials<dim, p> box(arguments, row / m);
-            const std::size_t            first = std::size_t(row) * n;
-            double *const                own = rows + threadIdx.x * Rows::pitch;
-            const double *const          from = Rows::shared ? own : y + first;
-            double                       sum[n];
-#pragma unroll
-            for (int i = 0; i < n; ++i)
-              sum[i] = 0;
-#pragma unroll 1
-            for (int i = 0; i < n; ++i)
-              {
-                double L[dim][p + 1];
-                box.evaluate(nodes + i * dim, L);
-                const double value = from[i];
-#pragma unroll
-                for (int k2 = 0; k2 <= (dim == 3 ? p : 0); ++k2)
-                  {
-                    const double plane =
-                      dim == 3 ? value * L[dim - 1][k2] : value;
-#pragma unroll
-                    for (int k1 = 0; k1 <= p - k2; ++k1)
-                      {
-                        const double line = plane * L[1][k1];
-#pragma unroll
-                        for (int k0 = 0; k0 <= p - k1 - k2; ++k0)
-                          sum[function_index<dim>(k0, k1, k2)] +=
-                            line * L[0][k0];
-                      }
-                  }
-              }
-#pragma unroll
-            for (int k2 = 0; k2 <= (dim == 3 ? p : 0); ++k2)
-#pragma unroll
-              for (int k1 = 0; k1 <= p - k2; ++k1)
-#pragma unroll
-                for (int k0 = 0; k0 <= p - k1 - k2; ++k0)
-                  {
-                    const int    i     = function_index<dim>(k0, k1, k2);
-                    const double value = sum[i] * box.scale(k0, k1, k2);
-                    if constexpr (Rows::shared)
-                      own[i] = value;
-                    else
-                      dst.store(first + i, value);
-                  }
+            const BoxPolynomials<dim, degree> box(arguments.corners,
+                                                  arguments.stride,
+                                                  row / m);
+            const std::size_t                 first = std::size_t(row) * n;
+            double *const       own  = rows + threadIdx.x * Rows::pitch;
+            const double *const from = Rows::shared ? own : y + first;
+            box.change_rows(
+              nodes,
+              [&](const int i) { return from[i]; },
+              [&](const int i, const double value) {
+                if constexpr (Rows::shared)
+                  own[i] = value;
+                else
+                  dst.store(first + i, value);
+              });
           }
         if constexpr (Rows::shared)
           {

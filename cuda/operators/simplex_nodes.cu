@@ -139,6 +139,14 @@ namespace Tessella
 
 
 
+      const double *
+      SimplexNodes::coordinates() const
+      {
+        return implementation->nodes.data();
+      }
+
+
+
       std::size_t
       SimplexNodes::memory_consumption() const
       {

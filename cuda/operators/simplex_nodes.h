@@ -59,6 +59,10 @@ namespace Tessella
                    const double              *y,
                    const Destination<double> &dst) const;
 
+        /// Barycentric coordinates 1 .. dim of the nodes, in device memory.
+        const double *
+        coordinates() const;
+
         std::size_t
         memory_consumption() const;
 

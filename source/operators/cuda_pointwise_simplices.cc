@@ -126,7 +126,7 @@ namespace Tessella
                                    facet_rule);
       test.assign(made.test);
       face_test.assign(made.face_test);
-      record_entry.assign(made.record_entry);
+      face_position.assign(made.face_position);
 
       common                   = Device::SimplexTask<dim>();
       common.n_nodes           = made.n_nodes;
@@ -147,13 +147,19 @@ namespace Tessella
       common.point_tiles       = volume_rule.n_tiles();
       common.test              = test.data();
       common.face_records      = face_records.data();
-      common.record_entry      = record_entry.data();
+      common.face_position     = face_position.data();
       common.facet_pitch       = row_distance(2 * made.record_size);
       common.pitch =
         row_distance(made.n_nodes * context.test_dofs().n_components);
       records.resize(std::size_t(common.n_facet_groups()) *
                      Device::simplices_of_warp * 2 * made.record_size);
       common.records = records.data();
+      // The change to rows of basis functions of low degree is short.
+      const unsigned int p = context.test_dofs().degree[0];
+      common.basis_degree  = p <= 2 ? p : 0;
+      common.corner_stride = mesh.n_polytopes();
+      common.corners       = corners.data();
+      common.nodes         = fields[context.test]->nodes->coordinates();
       return check_memory(shared_memory);
     }
 
@@ -191,14 +197,20 @@ namespace Tessella
       if (direction != invalid_index)
         add(*fields[direction]);
       // Fewer warps if the memory is too small for four.
-      const auto threads = [&](unsigned int &n, const auto &bytes) {
-        for (n = 128; n > 0 && bytes() > shared_memory; n -= 32)
-          ;
-        return n > 0;
-      };
-      const bool facets_fit =
-        threads(task.facet_threads, [&]() { return task.facet_bytes(); });
-      return threads(task.n_threads, [&]() { return task.n_bytes(); }) &&
+      // Few warps are spread better over the device in blocks of one.
+      const auto threads =
+        [&](unsigned int &n, const unsigned int n_warps, const auto &bytes) {
+          for (n = n_warps < 8192 ? 32 : 128; n > 0 && bytes() > shared_memory;
+               n -= 32)
+            ;
+          return n > 0;
+        };
+      const bool facets_fit = threads(task.facet_threads,
+                                      task.n_facet_groups(),
+                                      [&]() { return task.facet_bytes(); });
+      return threads(task.n_threads,
+                     task.n_groups(),
+                     [&]() { return task.n_bytes(); }) &&
              facets_fit;
     }
 

@@ -93,10 +93,10 @@ namespace Tessella
       // All members but pointers to fields.
       Device::SimplexTask<dim>    common;
       Array<Device::SimplexFacet> facets;
-      Array<std::uint64_t>        face_records;
+      Array<unsigned int>         face_records;
       Array<double> geometry, corners, facet_measure, test, face_test, records,
         direction;
-      Array<unsigned short> record_entry;
+      Array<unsigned char> face_position;
     };
   } // namespace internal
 } // namespace Tessella

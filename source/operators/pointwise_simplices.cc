@@ -17,7 +17,7 @@ namespace Tessella
     namespace
     {
       constexpr unsigned int max_degree = 4;
-      constexpr auto         no_record  = ~std::uint64_t(0);
+      constexpr unsigned int no_record  = ~0u;
 
       unsigned int
       n_groups(const unsigned int n, const unsigned int size)
@@ -112,6 +112,9 @@ namespace Tessella
         if (mesh.subcell_offset[k] != k)
           return "not every polytope is one affine simplex";
 
+      if (mesh.n_facets() >= 1u << 25)
+        return "the process has more than 2^25 facets";
+
       corners.resize(((dim + 1) * dim + 1) * std::size_t(n));
       for (unsigned int k = 0; k < n; ++k)
         {
@@ -129,14 +132,14 @@ namespace Tessella
         }
 
       // Interior facets come first.
-      face_records.assign((dim + 1) * std::size_t(n_rows), no_record);
+      face_records.assign(4 * std::size_t(n_rows), no_record);
       for (const bool at_boundary : {false, true})
         {
-          const std::uint64_t first_slot =
+          const unsigned int first_slot =
             at_boundary ? n_groups(n_interior, Device::simplices_of_warp) *
                             Device::simplices_of_warp
                         : 0;
-          std::uint64_t slot = first_slot;
+          unsigned int slot = first_slot;
           for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
             if ((mesh.interface_polytope[2 * i + 1] == invalid_index) ==
                 at_boundary)
@@ -152,13 +155,14 @@ namespace Tessella
                     {
                       const unsigned int k = facets.back().polytope[s];
                       if (k < n_rows)
-                        face_records[(dim + 1) * std::size_t(k) + face[s]] =
+                        face_records[4 * std::size_t(k) + face[s]] =
                           (2 * slot + s) * 32 + facets.back().code[s];
                     }
                 }
           (at_boundary ? n_boundary : n_interior) = slot - first_slot;
         }
-      if (std::count(face_records.begin(), face_records.end(), no_record) > 0)
+      if (std::count(face_records.begin(), face_records.end(), no_record) !=
+          static_cast<std::ptrdiff_t>((3 - dim) * std::size_t(n_rows)))
         return "there are hanging nodes";
       return "";
     }
@@ -328,13 +332,12 @@ namespace Tessella
       for (const auto &vertices : face_codes(dim))
         {
           const auto nodes = face_nodes(dim, degree, vertices.data());
-          for (unsigned int c = 0; c < n_components; ++c)
-            for (const unsigned short node : nodes)
-              record_entry.push_back(
-                static_cast<unsigned short>(c * n_nodes + node));
-          record_entry.insert(record_entry.end(),
-                              record_size - n_components * n_face_nodes,
-                              0xffff);
+          std::vector<unsigned char> position(n_nodes, 0xff);
+          for (unsigned int i = 0; i < nodes.size(); ++i)
+            position[nodes[i]] = static_cast<unsigned char>(i);
+          face_position.insert(face_position.end(),
+                               position.begin(),
+                               position.end());
         }
     }
 

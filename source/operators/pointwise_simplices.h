@@ -32,7 +32,7 @@ namespace Tessella
       /// See SimplexTask; corners: see SimplexData.
       std::vector<Device::SimplexFacet> facets;
       unsigned int                      n_interior = 0, n_boundary = 0;
-      std::vector<std::uint64_t>        face_records;
+      std::vector<unsigned int>         face_records;
       std::vector<double>               geometry, corners;
 
     private:
@@ -103,8 +103,8 @@ namespace Tessella
                         const SimplexRule &facet);
 
       unsigned int n_nodes, n_face_nodes, node_tiles, face_tiles, record_size;
-      std::vector<double>         test, face_test;
-      std::vector<unsigned short> record_entry;
+      std::vector<double>        test, face_test;
+      std::vector<unsigned char> face_position;
     };
   } // namespace internal
 } // namespace Tessella

@@ -514,7 +514,11 @@ namespace
     for (int d = 0; d < dim; ++d)
       upper[d] = 1.;
     dealii::GridGenerator::subdivided_hyper_rectangle_with_simplices(
-      triangulation, repetitions, dealii::Point<dim>(), upper, true);
+      triangulation, repetitions, dealii::Point<dim>(), upper, false);
+    for (const auto &cell : triangulation.active_cell_iterators())
+      for (const unsigned int f : cell->face_indices())
+        if (cell->at_boundary(f))
+          cell->face(f)->set_boundary_id((cell->active_cell_index() + f) % 4);
     dealii::GridTools::transform(
       [](const dealii::Point<dim> &x) {
         dealii::Point<dim> y = x;

@@ -262,14 +262,17 @@ namespace
       std::vector<double> rows(n_components * test.n_nodes);
       for (int a = 0; a <= dim; ++a)
         {
-          const auto         entry = simplices.face_records[k * (dim + 1) + a];
-          const unsigned int code  = entry % 32;
-          for (unsigned int i = 0; i < test.record_size; ++i)
+          const unsigned int entry = simplices.face_records[k * 4 + a],
+                             code  = entry % 32;
+          for (unsigned int i = 0; i < test.n_nodes; ++i)
             {
-              const unsigned short place =
-                test.record_entry[code * test.record_size + i];
-              if (place != 0xffff)
-                rows[place] += records[entry / 32 * test.record_size + i];
+              const unsigned int position =
+                test.face_position[code * test.n_nodes + i];
+              if (position != 0xff)
+                for (unsigned int c = 0; c < n_components; ++c)
+                  rows[c * test.n_nodes + i] +=
+                    records[entry / 32 * test.record_size +
+                            c * test.n_face_nodes + position];
             }
         }
       double expected = 0.;
@@ -372,8 +375,9 @@ namespace
 } // namespace
 
 int
-main()
+main(int argc, char **argv)
 {
+  Utilities::MPI::MPI_InitFinalize mpi(argc, argv, 1);
   initlog();
   check_meshes<2>();
   check_meshes<3>();

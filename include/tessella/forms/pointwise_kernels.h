@@ -119,7 +119,7 @@ namespace Tessella
       /// Results on facets of affine simplices, 8 facets for each warp.
       template <int dim, typename F, bool tangent>
       __global__ void
-      __launch_bounds__(simplex_block, tangent ? 2 : 4)
+      __launch_bounds__(simplex_block, tangent ? 3 : 4)
         simplex_facets(const SimplexTask<dim> task, const F f)
       {
         const unsigned int group =
@@ -137,7 +137,7 @@ namespace Tessella
       /// Residual, or tangent, on affine simplices, 8 for each warp.
       template <int dim, typename F, bool tangent>
       __global__ void
-      __launch_bounds__(simplex_block, tangent ? 2 : 4)
+      __launch_bounds__(simplex_block, tangent ? 3 : 4)
         simplex_residual(const SimplexTask<dim> task, const F f)
       {
         const unsigned int group =

@@ -3,6 +3,7 @@
 #define tessella_forms_pointwise_simplices_h
 
 #include <tessella/forms/pointwise_results.h>
+#include <tessella/forms/simplex_basis.h>
 
 // Residual and tangent of a pointwise operator on conforming affine simplices
 // on a device, see SimplexTask. A warp works alone.
@@ -489,7 +490,14 @@ namespace Tessella
           if constexpr (Traits::has_interior_facet ||
                         Traits::has_boundary_facet)
             add_faces();
-          store();
+          if (T.basis_degree == 1)
+            store_linear();
+          else
+            {
+              if (T.basis_degree == 2)
+                change_rows<2>();
+              store();
+            }
         }
 
       private:
@@ -815,67 +823,70 @@ namespace Tessella
             sums[i] = 0.;
         }
 
-        // Adds the records of all faces; 8 lanes read the records of a simplex.
-        // Between faces, lanes wait for each other, so that the order of sums
-        // is fixed.
+        // Adds the records of all faces, in their order. A lane adds the terms
+        // of every fourth node of its simplex.
         __device__ __forceinline__ void
-        add_faces()
+        add_faces() const
         {
-          constexpr int      n_faces = dim + 1;
-          const unsigned int n_pairs = T.record_size / 2;
-          std::uint64_t      code[2][n_faces];
-          TESSELLA_UNROLL_ON_DEVICE
-          for (int h = 0; h < 2; ++h)
-            TESSELLA_UNROLL_ON_DEVICE
-          for (int a = 0; a < n_faces; ++a)
-            code[h][a] =
-              __ldg(T.face_records +
-                    (first + min(4 * h + (lane >> 3), n_present - 1)) *
-                      std::size_t(n_faces) +
-                    a);
+          const unsigned int N = T.n_nodes, n = T.n_face_nodes;
+          const uint4        data =
+            __ldg(reinterpret_cast<const uint4 *>(T.face_records) + simplex);
+          const unsigned int code[4] = {data.x, data.y, data.z, data.w};
 #  pragma unroll 1
-          for (unsigned int begin = 0; begin < n_pairs; begin += 8)
+          for (unsigned int node = column; node < N; node += 4)
             {
-              const unsigned int i = begin + (lane & 7u);
-              double2            values[2][n_faces];
-              ushort2            places[2][n_faces];
+              double *const to = sums + row * T.pitch + node;
+              double        values[dim + 1][m], sum[m];
               TESSELLA_UNROLL_ON_DEVICE
-              for (int h = 0; h < 2; ++h)
-                TESSELLA_UNROLL_ON_DEVICE
-              for (int a = 0; a < n_faces; ++a)
+              for (int a = 0; a <= dim; ++a)
                 {
-                  places[h][a] = make_ushort2(T.none, T.none);
-                  if (i < n_pairs && is_present(code[h][a]))
-                    {
-                      values[h][a] =
-                        __ldg(reinterpret_cast<const double2 *>(T.records) +
-                              (code[h][a] >> 5) * n_pairs + i);
-                      places[h][a] = __ldg(
-                        reinterpret_cast<const ushort2 *>(T.record_entry) +
-                        static_cast<unsigned int>(code[h][a] & 31u) * n_pairs +
-                        i);
-                    }
-                }
-              TESSELLA_UNROLL_ON_DEVICE
-              for (int a = 0; a < n_faces; ++a)
-                {
+                  const unsigned int i =
+                    __ldg(T.face_position + (code[a] & 31u) * N + node);
+                  const bool present = i != T.none && is_present(code[a]);
+                  const double *const from =
+                    T.records + std::size_t(code[a] >> 5) * T.record_size + i;
                   TESSELLA_UNROLL_ON_DEVICE
-                  for (int h = 0; h < 2; ++h)
-                    {
-                      double *const to = sums + (4 * h + (lane >> 3)) * T.pitch;
-                      if (places[h][a].x != T.none)
-                        to[places[h][a].x] += values[h][a].x;
-                      if (places[h][a].y != T.none)
-                        to[places[h][a].y] += values[h][a].y;
-                    }
-                  __syncwarp();
+                  for (int c = 0; c < m; ++c)
+                    values[a][c] = present ? __ldg(from + c * n) : 0.;
                 }
+              TESSELLA_UNROLL_ON_DEVICE
+              for (int c = 0; c < m; ++c)
+                sum[c] = to[c * N];
+              TESSELLA_UNROLL_ON_DEVICE
+              for (int a = 0; a <= dim; ++a)
+                TESSELLA_UNROLL_ON_DEVICE
+              for (int c = 0; c < m; ++c)
+                sum[c] += values[a][c];
+              TESSELLA_UNROLL_ON_DEVICE
+              for (int c = 0; c < m; ++c)
+                to[c * N] = sum[c];
             }
+          __syncwarp();
+        }
+
+        // Replaces rows of Lagrange polynomials by those of basis functions; a
+        // lane takes a component of a simplex.
+        template <int degree>
+        __device__ __forceinline__ void
+        change_rows() const
+        {
+          for (unsigned int i = lane; i < n_present * m; i += 32)
+            {
+              double *const rows = sums + i / m * T.pitch + i % m * T.n_nodes;
+              BoxPolynomials<dim, degree>(T.corners,
+                                          T.corner_stride,
+                                          first + i / m)
+                .change_rows(
+                  T.nodes,
+                  [&](const int j) { return rows[j]; },
+                  [&](const int j, const double value) { rows[j] = value; });
+            }
+          __syncwarp();
         }
 
         // Whether the functor has terms on this kind of facet.
         __device__ __forceinline__ bool
-        is_present(const std::uint64_t code) const
+        is_present(const unsigned int code) const
         {
           if (Traits::has_interior_facet && Traits::has_boundary_facet)
             return true;
@@ -885,14 +896,49 @@ namespace Tessella
                           : Traits::has_boundary_facet;
         }
 
+        // Stores rows of linear basis functions: the nodes are the vertices,
+        // and a lane has the function i, a constant or the coordinate i - 1 of
+        // the bounding box.
+        __device__ __forceinline__ void
+        store_linear() const
+        {
+          const unsigned int i = column;
+          if (i > dim || row >= n_present)
+            return;
+          const std::size_t   n     = T.corner_stride;
+          const double *const x     = T.corners + simplex;
+          const double        scale = __ldg(x + (dim + 1) * dim * n) *
+                               (i == 0 ? 1. : Legendre::internal::scale(1));
+          double basis[dim + 1];
+          TESSELLA_UNROLL_ON_DEVICE
+          for (int v = 0; v <= dim; ++v)
+            basis[v] =
+              scale * (i == 0 ? 1. : __ldg(x + (v * dim + (i - 1)) * n));
+          TESSELLA_UNROLL_ON_DEVICE
+          for (int c = 0; c < m; ++c)
+            {
+              const double *const rows = sums + row * T.pitch + c * (dim + 1);
+              double              sum  = basis[0] * rows[0];
+              TESSELLA_UNROLL_ON_DEVICE
+              for (int v = 1; v <= dim; ++v)
+                sum = fma(basis[v], rows[v], sum);
+              T.result[(std::size_t(simplex) * m + c) * (dim + 1) + i] = sum;
+            }
+        }
+
+        // Stores all rows as they are.
         __device__ __forceinline__ void
         store() const
         {
-          const unsigned int n  = m * T.n_nodes;
-          double *const      to = T.result + std::size_t(first) * n;
-          for (unsigned int i = 0; i < n_present; ++i)
-            for (unsigned int j = lane; j < n; j += 32)
-              to[i * n + j] = sums[i * T.pitch + j];
+          const unsigned int N = T.n_nodes;
+          if (row < n_present)
+            for (unsigned int i = column; i < N; i += 4)
+              {
+                TESSELLA_UNROLL_ON_DEVICE
+                for (int c = 0; c < m; ++c)
+                  T.result[(std::size_t(simplex) * m + c) * N + i] =
+                    sums[row * T.pitch + c * N + i];
+              }
         }
       };
     } // namespace Device

@@ -122,14 +122,22 @@ namespace Tessella
         /// polynomials: entry [(((tile * node_tiles + node tile) * (dim + 1) +
         /// r) * 2 + e) * 32 + lane].
         const double *test;
-        /// For each simplex and face: 32 (2 slot + side) + code.
-        const std::uint64_t *face_records;
-        /// Entry of the simplex, c n_nodes + i, to which an entry of a record
-        /// is added: entry code * record_size + entry; none for padding.
-        const unsigned short           *record_entry;
-        static constexpr unsigned short none = 0xffff;
-        /// Rows of Lagrange polynomials, in the order of SimplexField::nodal.
+        /// For each simplex four numbers, one for each face: 32 (2 slot + side)
+        /// + code.
+        const unsigned int *face_records;
+        /// Node of the facet that is node i of the simplex: entry code *
+        /// n_nodes + i; none for nodes that are not on the face.
+        const unsigned char           *face_position;
+        static constexpr unsigned char none = 0xff;
+        /// Rows of basis functions, or of Lagrange polynomials in the order of
+        /// SimplexField::nodal.
         double *result;
+        /// Degree of the test space if this kernel computes rows of basis
+        /// functions, which it can for degrees 1 and 2, else 0. See SimplexData
+        /// for corners, whose distance is corner_stride; nodes: barycentric
+        /// coordinates 1 .. dim.
+        unsigned int  basis_degree, corner_stride;
+        const double *corners, *nodes;
 
         // ---- memory of a warp, in doubles: operands, then results with the
         // distance between facets or simplices; and threads of a block
