@@ -297,11 +297,12 @@ namespace Tessella
              task,
              task.n_groups(),
              task.n_threads);
-      fields[context.test]->nodes->basis_rows(context.test_dofs().n_components,
-                                              task.n_simplices,
-                                              given.result,
-                                              {given.result,
-                                               Device::Product::set});
+      if (task.basis_degree == 0)
+        fields[context.test]->nodes->basis_rows(
+          context.test_dofs().n_components,
+          task.n_simplices,
+          given.result,
+          {given.result, Device::Product::set});
     }
 
 

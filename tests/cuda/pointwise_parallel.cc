@@ -88,11 +88,13 @@ namespace
         if (!on_host)
           result.kernels = op.report().kernels;
       }
-    result.residual   = digest_of_vector(handler, r[0]);
-    result.tangent    = digest_of_vector(handler, s[0]);
-    double difference = 0., size = 0.;
+    result.residual              = digest_of_vector(handler, r[0]);
+    result.tangent               = digest_of_vector(handler, s[0]);
+    double            difference = 0., size = 0.;
+    const std::size_t n =
+      handler.polytopic_dofs().dof_offset[handler.n_polytopes()];
     for (const auto *pair : {r, s})
-      for (std::size_t i = 0; i < pair[0].size(); ++i)
+      for (std::size_t i = 0; i < n; ++i)
         {
           const double a = *(pair[0].begin() + i), b = *(pair[1].begin() + i);
           difference = std::max(difference, std::abs(a - b));

@@ -181,7 +181,7 @@ namespace
               for (int d = 0; d < dim; ++d)
                 found[d] += geometry[a * dim + d] * slope;
             }
-          find(1, (gradient(x) - found).norm());
+          find(1, (gradient(x) - found).norm() / (1. + gradient(x).norm()));
           // The function times itself and its derivative.
           expected += geometry[dim * dim] * volume.weights[q] *
                       (value(x) * value(x) + gradient(x) * gradient(x));
