@@ -96,29 +96,7 @@ namespace Tessella
       facet_measure.assign(mesh.facet_measure);
       fields.clear();
       for (unsigned int f = 0; f < context.n_fields(); ++f)
-        {
-          const unsigned int       p = context.dofs(f).degree[0];
-          const SimplexFieldTables made(dim, p, volume_rule, facet_rule);
-          fields.push_back(std::make_unique<Field>());
-          Field &field       = *fields.back();
-          field.n_components = context.dofs(f).n_components;
-          field.n_nodes      = made.n_nodes;
-          field.n_face_nodes = made.n_face_nodes;
-          field.node_steps   = made.node_steps;
-          field.face_steps   = made.face_steps;
-          field.values.assign(made.values);
-          field.derivatives.assign(made.derivatives);
-          field.face_values.assign(made.face_values);
-          field.face_node.assign(made.face_node);
-          field.nodal.resize(std::size_t(mesh.n_polytopes()) *
-                             field.n_components * field.n_nodes);
-          field.nodes = std::make_unique<Device::SimplexNodes>(
-            dim,
-            p,
-            mesh.n_polytopes(),
-            corners.data(),
-            SimplexReference(dim, p).nodes);
-        }
+        add_field(context.dofs(f), volume_rule, facet_rule);
       const SimplexTestTables made(dim,
                                    context.test_dofs().degree[0],
                                    context.test_dofs().n_components,
@@ -161,6 +139,32 @@ namespace Tessella
       common.corners       = corners.data();
       common.nodes         = fields[context.test]->nodes->coordinates();
       return check_memory(shared_memory);
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseSimplices<dim>::add_field(const PolytopicDoFs &dofs,
+                                           const SimplexRule   &volume,
+                                           const SimplexRule   &facet)
+    {
+      const unsigned int p = dofs.degree[0], n = context.mesh().n_polytopes();
+      const SimplexFieldTables made(dim, p, volume, facet);
+      fields.push_back(std::make_unique<Field>());
+      Field &field       = *fields.back();
+      field.n_components = dofs.n_components;
+      field.n_nodes      = made.n_nodes;
+      field.n_face_nodes = made.n_face_nodes;
+      field.node_steps   = made.node_steps;
+      field.face_steps   = made.face_steps;
+      field.values.assign(made.values);
+      field.derivatives.assign(made.derivatives);
+      field.face_values.assign(made.face_values);
+      field.face_node.assign(made.face_node);
+      field.nodal.resize(std::size_t(n) * field.n_components * field.n_nodes);
+      field.nodes = std::make_unique<Device::SimplexNodes>(
+        dim, p, n, corners.data(), SimplexReference(dim, p).nodes);
     }
 
 

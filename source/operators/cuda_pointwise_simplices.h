@@ -18,6 +18,8 @@ namespace Tessella
 {
   namespace internal
   {
+    struct SimplexRule;
+
     /**
      * Residuals and tangents of pointwise operators on a CUDA device if all
      * polytopes are conforming affine simplices, each field has one degree up
@@ -65,6 +67,10 @@ namespace Tessella
 
       std::string
       set_up(const PointwiseTables<dim> &tables);
+      void
+      add_field(const PolytopicDoFs &dofs,
+                const SimplexRule   &volume,
+                const SimplexRule   &facet);
       std::string
       check_memory(const std::size_t shared_memory);
       // Memory and threads of a block, for a tangent with respect to a field or
