@@ -5,7 +5,6 @@
 #include <tessella/portable/legendre.h>
 
 #include "../backends/product.h"
-#include "../lac/block_matrix.h"
 #include "simplex_data.h"
 
 // Kernels of SimplexProduct.
@@ -22,9 +21,8 @@ namespace Tessella
         unsigned int          n_rows, n_simplices;
         bool                  reaction, advection;
         double                theta_trial, theta_test;
-        const double         *corners, *coefficients;
+        const double         *coefficients;
         const unsigned int   *neighbor;
-        const double         *nodes;  ///< coordinates, dim for each
         const double         *tables; ///< see SimplexSizes
         const unsigned short *frame;  ///< padded to tiles
         double               *nodal;
@@ -75,191 +73,6 @@ namespace Tessella
                                                 : 6,
                              blocks = n <= 20 ? 2 : 1;
       };
-
-      /// Number of a basis function with exponents k0, k1 (, k2).
-      template <int dim>
-      __device__ __forceinline__ constexpr int
-      function_index(const int k0, const int k1, const int k2)
-      {
-        const int r = k1 + k2, s = k0 + r;
-        return dim == 2 ? s * (s + 1) / 2 + k1
-                        : s * (s + 1) * (s + 2) / 6 + r * (r + 1) / 2 + k2;
-      }
-
-      /// The map from barycentric coordinates to the bounding box, and Legendre
-      /// polynomials at the image of a node; without the factors sqrt(2k + 1).
-      template <int dim, int degree>
-      struct BoxPolynomials
-      {
-        double origin[dim], edge[dim][dim], factor;
-
-        __device__ __forceinline__
-        BoxPolynomials(const SimplexArguments &arguments, const unsigned int k)
-        {
-          const double     *corner = arguments.corners + k;
-          const std::size_t n      = arguments.n_simplices;
-#pragma unroll
-          for (int d = 0; d < dim; ++d)
-            {
-              origin[d] = corner[d * n];
-#pragma unroll
-              for (int a = 0; a < dim; ++a)
-                edge[a][d] = corner[((a + 1) * dim + d) * n] - origin[d];
-            }
-          factor = corner[(dim + 1) * dim * n];
-        }
-
-        __device__ __forceinline__ void
-        evaluate(const double *node, double (&values)[dim][degree + 1]) const
-        {
-#pragma unroll
-          for (int d = 0; d < dim; ++d)
-            {
-              double x = origin[d];
-#pragma unroll
-              for (int a = 0; a < dim; ++a)
-                x += node[a] * edge[a][d];
-              values[d][0] = 1.;
-              values[d][1] = x;
-#pragma unroll
-              for (int m = 1; m < degree; ++m)
-                values[d][m + 1] =
-                  ((2. * m + 1.) / (m + 1.)) * x * values[d][m] -
-                  (m / (m + 1.)) * values[d][m - 1];
-            }
-        }
-
-        __device__ __forceinline__ double
-        scale(const int k0, const int k1, const int k2) const
-        {
-          return factor * (Legendre::internal::scale(k0) *
-                           Legendre::internal::scale(k1) *
-                           Legendre::internal::scale(k2));
-        }
-      };
-
-      constexpr int simplex_threads = 128;
-
-      /// Copies the coordinates of nodes to shared memory.
-      template <typename Sizes>
-      __device__ __forceinline__ void
-      load_nodes(const SimplexArguments &arguments,
-                 double (&nodes)[Sizes::n * Sizes::dim])
-      {
-        for (int i = threadIdx.x; i < Sizes::n * Sizes::dim;
-             i += simplex_threads)
-          nodes[i] = arguments.nodes[i];
-        __syncthreads();
-      }
-
-      /// Values at nodes; a thread computes those of a simplex.
-      template <typename Sizes>
-      __global__ void
-      __launch_bounds__(simplex_threads)
-        evaluate_at_nodes(const SimplexArguments arguments,
-                          const double          *src,
-                          const double          *ghosts)
-      {
-        constexpr int     dim = Sizes::dim, p = Sizes::degree, n = Sizes::n;
-        __shared__ double nodes[n * dim];
-        load_nodes<Sizes>(arguments, nodes);
-        const unsigned int k = blockIdx.x * simplex_threads + threadIdx.x;
-        if (k >= arguments.n_simplices)
-          return;
-        const BoxPolynomials<dim, p> box(arguments, k);
-        const double *const          x =
-          k < arguments.n_rows ? src + std::size_t(k) * n
-                                        : ghosts + std::size_t(k - arguments.n_rows) * n;
-        double u[n];
-#pragma unroll
-        for (int k2 = 0; k2 <= (dim == 3 ? p : 0); ++k2)
-#pragma unroll
-          for (int k1 = 0; k1 <= p - k2; ++k1)
-#pragma unroll
-            for (int k0 = 0; k0 <= p - k1 - k2; ++k0)
-              {
-                const int i = function_index<dim>(k0, k1, k2);
-                u[i]        = x[i] * box.scale(k0, k1, k2);
-              }
-        double *const result = arguments.nodal + std::size_t(k) * n;
-#pragma unroll 1
-        for (int i = 0; i < n; ++i)
-          {
-            double L[dim][p + 1];
-            box.evaluate(nodes + i * dim, L);
-            double sum = 0;
-#pragma unroll
-            for (int k2 = 0; k2 <= (dim == 3 ? p : 0); ++k2)
-              {
-                double plane = 0;
-#pragma unroll
-                for (int k1 = 0; k1 <= p - k2; ++k1)
-                  {
-                    double line = 0;
-#pragma unroll
-                    for (int k0 = 0; k0 <= p - k1 - k2; ++k0)
-                      line += u[function_index<dim>(k0, k1, k2)] * L[0][k0];
-                    plane += line * L[1][k1];
-                  }
-                sum += dim == 3 ? plane * L[dim - 1][k2] : plane;
-              }
-            result[i] = sum;
-          }
-      }
-
-      /// Rows of basis functions from those of Lagrange polynomials; a thread
-      /// computes those of a simplex. @p y may be the destination.
-      template <typename Sizes>
-      __global__ void
-      __launch_bounds__(simplex_threads)
-        basis_rows(const SimplexArguments    arguments,
-                   const double             *y,
-                   const Destination<double> dst)
-      {
-        constexpr int     dim = Sizes::dim, p = Sizes::degree, n = Sizes::n;
-        __shared__ double nodes[n * dim];
-        load_nodes<Sizes>(arguments, nodes);
-        const unsigned int k = blockIdx.x * simplex_threads + threadIdx.x;
-        if (k >= arguments.n_rows)
-          return;
-        const BoxPolynomials<dim, p> box(arguments, k);
-        const double *const          rows = y + std::size_t(k) * n;
-        double                       sum[n];
-#pragma unroll
-        for (int i = 0; i < n; ++i)
-          sum[i] = 0;
-#pragma unroll 1
-        for (int i = 0; i < n; ++i)
-          {
-            double L[dim][p + 1];
-            box.evaluate(nodes + i * dim, L);
-            const double value = rows[i];
-#pragma unroll
-            for (int k2 = 0; k2 <= (dim == 3 ? p : 0); ++k2)
-              {
-                const double plane = dim == 3 ? value * L[dim - 1][k2] : value;
-#pragma unroll
-                for (int k1 = 0; k1 <= p - k2; ++k1)
-                  {
-                    const double line = plane * L[1][k1];
-#pragma unroll
-                    for (int k0 = 0; k0 <= p - k1 - k2; ++k0)
-                      sum[function_index<dim>(k0, k1, k2)] += line * L[0][k0];
-                  }
-              }
-          }
-#pragma unroll
-        for (int k2 = 0; k2 <= (dim == 3 ? p : 0); ++k2)
-#pragma unroll
-          for (int k1 = 0; k1 <= p - k2; ++k1)
-#pragma unroll
-            for (int k0 = 0; k0 <= p - k1 - k2; ++k0)
-              {
-                const int i = function_index<dim>(k0, k1, k2);
-                dst.store(std::size_t(k) * n + i,
-                          sum[i] * box.scale(k0, k1, k2));
-              }
-      }
 
       /**
        * Rows of Lagrange polynomials; a warp computes those of 8 * rows

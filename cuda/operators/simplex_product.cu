@@ -4,6 +4,7 @@
 #include "../device/memory.h"
 #include "operator_device.h"
 #include "simplex_kernels.h"
+#include "simplex_nodes.h"
 #include "simplex_product.h"
 
 namespace Tessella
@@ -19,15 +20,7 @@ namespace Tessella
         {
           virtual ~SimplexLauncher() = default;
           virtual void
-          evaluate(const SimplexArguments &arguments,
-                   const double           *src,
-                   const double           *ghosts) const = 0;
-          virtual void
           rows(const SimplexArguments &arguments, double *y) const = 0;
-          virtual void
-          basis(const SimplexArguments    &arguments,
-                const double              *y,
-                const Destination<double> &dst) const = 0;
         };
 
         void
@@ -65,20 +58,6 @@ namespace Tessella
           }
 
           void
-          evaluate(const SimplexArguments &arguments,
-                   const double           *src,
-                   const double           *ghosts) const override
-          {
-            if (arguments.n_simplices > 0)
-              evaluate_at_nodes<Sizes>
-                <<<n_thread_blocks(arguments.n_simplices),
-                   simplex_threads,
-                   0,
-                   current_stream()>>>(arguments, src, ghosts);
-            check_launch();
-          }
-
-          void
           rows(const SimplexArguments &arguments, double *y) const override
           {
             constexpr unsigned int size = 8 * Sizes::rows * Sizes::warps;
@@ -91,29 +70,10 @@ namespace Tessella
             check_launch();
           }
 
-          void
-          basis(const SimplexArguments    &arguments,
-                const double              *y,
-                const Destination<double> &dst) const override
-          {
-            if (arguments.n_rows > 0)
-              basis_rows<Sizes><<<n_thread_blocks(arguments.n_rows),
-                                  simplex_threads,
-                                  0,
-                                  current_stream()>>>(arguments, y, dst);
-            check_launch();
-          }
-
         private:
           int          n_tiles;
           std::size_t  memory;
           unsigned int n_blocks;
-
-          static unsigned int
-          n_thread_blocks(const unsigned int n)
-          {
-            return (n + simplex_threads - 1) / simplex_threads;
-          }
         };
 
         /// Constant matrices in the layout of SimplexSizes.
@@ -180,7 +140,8 @@ namespace Tessella
       {
         SimplexArguments                 arguments;
         std::unique_ptr<SimplexLauncher> launcher;
-        Array<double>                    corners, coefficients, nodes, tables;
+        Array<double>                    corners, coefficients, tables;
+        SimplexNodes                     nodes;
         Array<unsigned int>              neighbor;
         Array<unsigned short>            frame;
         mutable Array<double>            nodal, rows;
@@ -188,21 +149,18 @@ namespace Tessella
         std::size_t                      n_entries;
 
         Implementation(const SimplexData &data, const SimplexReference &r)
-          : theta(data.theta)
+          : corners(data.corners)
+          , nodes(
+              data.dim, data.degree, data.n_simplices, corners.data(), r.nodes)
+          , theta(data.theta)
           , n_entries(std::size_t(data.n_rows) * r.n)
         {
           if (data.dim == 2)
             create<2>(data, r);
           else
             create<3>(data, r);
-          corners      = Array<double>(data.corners);
-          coefficients = Array<double>(data.coefficients);
-          neighbor     = Array<unsigned int>(data.neighbor);
-          std::vector<double> coordinates;
-          for (unsigned int i = 0; i < r.n; ++i)
-            for (unsigned int d = 1; d <= r.dim; ++d)
-              coordinates.push_back(r.nodes[i * (r.dim + 1) + d]);
-          nodes                         = Array<double>(coordinates);
+          coefficients                  = Array<double>(data.coefficients);
+          neighbor                      = Array<unsigned int>(data.neighbor);
           const unsigned int          m = (r.n + 7) / 8 * 8;
           std::vector<unsigned short> padded((r.dim + 1) * m, 0);
           for (unsigned int f = 0; f <= r.dim; ++f)
@@ -216,10 +174,8 @@ namespace Tessella
                        data.advection,
                        1.,
                        theta,
-                       corners.data(),
                        coefficients.data(),
                        neighbor.data(),
-                       nodes.data(),
                        tables.data(),
                        frame.data(),
                        nodal.data()};
@@ -255,9 +211,8 @@ namespace Tessella
       SimplexProduct::evaluate_at_nodes(const double *src,
                                         const double *ghosts) const
       {
-        implementation->launcher->evaluate(implementation->arguments,
-                                           src,
-                                           ghosts);
+        const Implementation &i = *implementation;
+        i.nodes.evaluate(1, i.arguments.n_rows, src, ghosts, i.nodal.data());
       }
 
 
@@ -280,7 +235,10 @@ namespace Tessella
       SimplexProduct::basis_rows(const double              *y,
                                  const Destination<double> &dst) const
       {
-        implementation->launcher->basis(implementation->arguments, y, dst);
+        implementation->nodes.basis_rows(1,
+                                         implementation->arguments.n_rows,
+                                         y,
+                                         dst);
       }
 
 
@@ -309,8 +267,9 @@ namespace Tessella
       {
         const Implementation &i = *implementation;
         return sizeof(double) *
-                 (i.corners.size() + i.coefficients.size() + i.nodes.size() +
-                  i.tables.size() + i.nodal.size() + i.rows.size()) +
+                 (i.corners.size() + i.coefficients.size() + i.tables.size() +
+                  i.nodal.size() + i.rows.size()) +
+               i.nodes.memory_consumption() +
                sizeof(unsigned int) * i.neighbor.size() +
                sizeof(unsigned short) * i.frame.size();
       }

@@ -7,6 +7,7 @@
 
 #include "../lac/block_matrix.h"
 #include "simplex_data.h"
+#include "simplex_nodes.h"
 
 // Products without a matrix on affine simplices, in plain types. Kernels run in
 // the default stream.
@@ -35,7 +36,7 @@ namespace Tessella
         static constexpr unsigned int
         max_degree(const unsigned int dim)
         {
-          return dim == 2 ? 8 : 6;
+          return SimplexNodes::max_degree(dim);
         }
 
         SimplexProduct(const SimplexData      &data,

@@ -29,15 +29,30 @@ namespace Tessella
       std::string
       kernel_name(const PointwiseKernel kernel)
       {
+        const auto name = [&]() -> std::string {
+          switch (kernel)
+            {
+              case PointwiseKernel::facet_residual:
+              case PointwiseKernel::facet_tangent:
+                return "pointwise_facets";
+              case PointwiseKernel::residual:
+              case PointwiseKernel::tangent:
+                return "pointwise_residual";
+              case PointwiseKernel::simplex_facet_residual:
+              case PointwiseKernel::simplex_facet_tangent:
+                return "simplex_facets";
+              case PointwiseKernel::simplex_residual:
+              case PointwiseKernel::simplex_tangent:
+                return "simplex_residual";
+              default:
+                return "pointwise_jacobian";
+            }
+        };
         const bool tangent = kernel == PointwiseKernel::tangent ||
-                             kernel == PointwiseKernel::facet_tangent;
-        const std::string name = kernel == PointwiseKernel::jacobian
-                                   ? "pointwise_jacobian"
-                                 : kernel == PointwiseKernel::residual ||
-                                     kernel == PointwiseKernel::tangent
-                                   ? "pointwise_residual"
-                                   : "pointwise_facets";
-        return "Tessella::internal::Device::" + name + "<" +
+                             kernel == PointwiseKernel::facet_tangent ||
+                             kernel == PointwiseKernel::simplex_tangent ||
+                             kernel == PointwiseKernel::simplex_facet_tangent;
+        return "Tessella::internal::Device::" + name() + "<" +
                std::to_string(dim) + ", Functor" +
                (kernel == PointwiseKernel::jacobian ? ">"
                 : tangent                           ? ", true>"
@@ -82,11 +97,12 @@ namespace Tessella
         {}
 
         std::string
-        launch(const PointwiseKernel          kernel,
-               void                         **arguments,
-               const unsigned int             n_blocks,
-               const Device::PointwiseLayout &layout,
-               void                          *stream)
+        launch(const PointwiseKernel kernel,
+               void                **arguments,
+               const unsigned int    n_blocks,
+               const unsigned int    n_threads,
+               const unsigned int    bytes,
+               void                 *stream)
         {
           Entry *entry = &entries[static_cast<unsigned int>(kernel)];
           try
@@ -108,8 +124,8 @@ namespace Tessella
                                        arguments,
                                        n_blocks,
                                        1,
-                                       layout.n_threads,
-                                       layout.bytes,
+                                       n_threads,
+                                       bytes,
                                        stream);
         }
 
@@ -121,7 +137,7 @@ namespace Tessella
         };
         const std::string functor, architecture;
         std::mutex        mutex;
-        Entry             entries[5];
+        Entry             entries[Device::n_pointwise_kernels];
       };
 
 
@@ -151,15 +167,49 @@ namespace Tessella
                const unsigned int                n_blocks,
                void                             *stream) const override
         {
-          Device::PointwiseTask<dim> task = given;
+          return start(kernel,
+                       given,
+                       n_blocks,
+                       given.layout.n_threads,
+                       given.layout.bytes,
+                       stream);
+        }
+
+        std::string
+        launch(const PointwiseKernel           kernel,
+               const Device::SimplexTask<dim> &given,
+               const unsigned int              n_blocks,
+               void                           *stream) const override
+        {
+          const bool facets =
+            kernel == PointwiseKernel::simplex_facet_residual ||
+            kernel == PointwiseKernel::simplex_facet_tangent;
+          return start(kernel,
+                       given,
+                       n_blocks,
+                       facets ? given.facet_threads : given.n_threads,
+                       facets ? given.facet_bytes() : given.n_bytes(),
+                       stream);
+        }
+
+      private:
+        template <typename Task>
+        std::string
+        start(const PointwiseKernel kernel,
+              const Task           &given,
+              const unsigned int    n_blocks,
+              const unsigned int    n_threads,
+              const unsigned int    bytes,
+              void                 *stream) const
+        {
+          Task task                       = given;
           task.t                          = time;
           std::vector<double> functor     = parameters;
           void               *arguments[] = {&task, functor.data()};
           return compiled->launch(
-            kernel, arguments, n_blocks, task.layout, stream);
+            kernel, arguments, n_blocks, n_threads, bytes, stream);
         }
 
-      private:
         const std::shared_ptr<CompiledText<dim>> compiled;
         const std::vector<double>                parameters;
         const double                             time;

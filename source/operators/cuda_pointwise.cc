@@ -55,6 +55,7 @@ namespace Tessella
       PointwiseContext<dim> &context)
       : PointwiseBackend<dim>(context)
       , host(context)
+      , simplices(context)
     {
       device_call([&]() {
         shared_memory = Device::shared_memory_limit();
@@ -71,7 +72,9 @@ namespace Tessella
     {
       OperatorReport &report = this->context.report;
       report.kernel_time     = 0.;
+      report.kernels.clear();
       kernels.reset();
+      why_plan.clear();
       // Integrals are sums of few numbers, which are rarely wanted: the host
       // computes them.
       if (type == PointwiseResultType::integrals || !this->has_polytopes())
@@ -82,15 +85,48 @@ namespace Tessella
           const std::string why = integrand.why_not_on_device();
           return why.empty() ? "the integrand has no device code" : why;
         }
-      std::string why;
-      device_call([&]() {
-        why = prepare_plan(integrand.structure(),
-                           type == PointwiseResultType::jacobian)
-                .why;
-      });
+      structure   = integrand.structure();
+      result_type = type;
+      if (type == PointwiseResultType::jacobian)
+        why_plan = "a Jacobian is computed";
+      else
+        device_call([&]() {
+          prepare_geometry();
+          why_plan =
+            simplices.prepare(structure, *geometry.tables, shared_memory);
+        });
       report.integrand = kernels->description();
       report.why.clear();
-      return why;
+      return "";
+    }
+
+
+
+    template <int dim>
+    std::string
+    CUDAPointwiseBackend<dim>::why_not_simplices() const
+    {
+      return why_plan;
+    }
+
+
+
+    template <int dim>
+    std::string
+    CUDAPointwiseBackend<dim>::choose_kernels(
+      const std::string &why_not_simplices)
+    {
+      uses_simplices = why_not_simplices.empty();
+      this->context.report.kernels =
+        uses_simplices ? "affine simplices"
+                       : "all polytopes, since " + why_not_simplices;
+      if (uses_simplices || kernels == nullptr)
+        return "";
+      return device_call([&]() {
+        return prepare_plan(structure,
+                            result_type == PointwiseResultType::jacobian)
+          .why;
+      });
     }
 
 
@@ -108,6 +144,7 @@ namespace Tessella
                              (too_large ? "lower degrees, or " : "") +
                              "the backend host or automatic."));
       kernels.reset();
+      this->context.report.kernels.clear();
       this->context.report.integrand = "evaluated by the host's threads";
       this->context.report.why       = why;
     }
@@ -485,7 +522,7 @@ namespace Tessella
 
     template <int dim>
     Device::PointwiseTask<dim>
-    CUDAPointwiseBackend<dim>::task(const Plan      &plan,
+    CUDAPointwiseBackend<dim>::task(const Plan      *plan,
                                     const Arguments &arguments)
     {
       const Structure            structure = arguments.integrand.structure();
@@ -504,13 +541,17 @@ namespace Tessella
                                               G.facets.data(),
                                               G.facet_of_point.data(),
                                               G.tables->facet_point.back()};
-      result.plan                          = {plan.groups.data(),
-                                              plan.batches.data(),
-                                              plan.pieces.data(),
-                                              plan.segments.data(),
-                                              plan.slots.data(),
-                                              plan.ranges.data()};
-      result.layout = direction != nullptr ? plan.tangent_layout : plan.layout;
+      if (plan != nullptr)
+        {
+          result.plan = {plan->groups.data(),
+                         plan->batches.data(),
+                         plan->pieces.data(),
+                         plan->segments.data(),
+                         plan->slots.data(),
+                         plan->ranges.data()};
+          result.layout =
+            direction != nullptr ? plan->tangent_layout : plan->layout;
+        }
       if (buffers.size() != n)
         buffers = std::vector<Array<double>>(n);
       unsigned int offset = Device::pointwise_header(dim, n);
@@ -696,12 +737,22 @@ namespace Tessella
               Device::upload(result, values.data(), n);
             return;
           }
-        Plan &plan = prepare_plan(arguments.integrand.structure(), false);
+        const Plan *plan =
+          uses_simplices
+            ? nullptr
+            : &prepare_plan(arguments.integrand.structure(), false);
         Device::PointwiseTask<dim> task = this->task(plan, arguments);
         if (!on_device && result_buffer.size() < n)
           result_buffer.resize(n);
         task.result = on_device ? result : result_buffer.data();
-        evaluate_and_sum(plan, task, arguments.direction != nullptr);
+        if (uses_simplices)
+          {
+            start_clock();
+            simplices.run(*kernels, task);
+            finish();
+          }
+        else
+          evaluate_and_sum(*plan, task, arguments.direction != nullptr);
         if (!on_device)
           Device::download_bytes(result,
                                  result_buffer.data(),
@@ -728,7 +779,7 @@ namespace Tessella
           }
         const Structure            structure = arguments.integrand.structure();
         Plan                      &plan      = prepare_plan(structure, true);
-        Device::PointwiseTask<dim> task      = this->task(plan, arguments);
+        Device::PointwiseTask<dim> task      = this->task(&plan, arguments);
         const bool                 on_device = target.device_values != nullptr;
         if (!on_device && values.size() < plan.n_values)
           values.resize(plan.n_values);
@@ -778,7 +829,7 @@ namespace Tessella
             return;
           }
         Plan &plan = prepare_plan(arguments.integrand.structure(), true);
-        Device::PointwiseTask<dim> task = this->task(plan, arguments);
+        Device::PointwiseTask<dim> task = this->task(&plan, arguments);
         const std::size_t          n    = plan.n_square_values;
         if (values.size() < n)
           values.resize(n);

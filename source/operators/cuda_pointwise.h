@@ -11,6 +11,7 @@
 #include "../../cuda/device/graph.h"
 #include "../../cuda/operators/operator_device.h"
 #include "../lac/block_space.h"
+#include "cuda_pointwise_simplices.h"
 #include "host_pointwise_backend.h"
 #include "pointwise_backend.h"
 #include "pointwise_plan.h"
@@ -31,6 +32,9 @@ namespace Tessella
      * integrands without device code and spaces so large that the data of a
      * polytope exceed the shared memory, with the reason in the report; if the
      * parameters ask for Backend::cuda, both are errors.
+     *
+     * Residuals and tangents on conforming affine simplices have kernels of
+     * their own, see CUDAPointwiseSimplices.
      */
     template <int dim>
     class CUDAPointwiseBackend : public PointwiseBackend<dim>
@@ -50,6 +54,12 @@ namespace Tessella
       std::string
       prepare(const Integrand          &integrand,
               const PointwiseResultType type) override;
+
+      std::string
+      why_not_simplices() const override;
+
+      std::string
+      choose_kernels(const std::string &why_not_simplices) override;
 
       void
       leave_to_host(const std::string &why) override;
@@ -143,9 +153,9 @@ namespace Tessella
                   const bool                jacobian,
                   Plan                     &to) const;
 
-      // Arguments of all kernels.
+      // Arguments of all kernels; the plan is null for those on simplices.
       Device::PointwiseTask<dim>
-      task(const Plan &plan, const Arguments &arguments);
+      task(const Plan *plan, const Arguments &arguments);
       // Coefficients in device memory.
       const double *
       on_device(const double      *coefficients,
@@ -182,7 +192,14 @@ namespace Tessella
       std::shared_ptr<const Kernels> kernels;
       Geometry                       geometry;
       Plan                           residual_plan, jacobian_plan;
-      std::vector<Array<double>>     buffers;
+      CUDAPointwiseSimplices<dim>    simplices;
+      // Why the integrand that was prepared needs a plan.
+      std::string         why_plan;
+      bool                uses_simplices = false;
+      PointwiseResultType result_type    = PointwiseResultType::vector;
+      // Structure of the integrand that was prepared.
+      Structure                  structure;
+      std::vector<Array<double>> buffers;
       Array<double> direction_buffer, result_buffer, facet_results, values;
       Array<unsigned long long>            error;
       std::size_t                          shared_memory = 0;

@@ -76,6 +76,22 @@ namespace Tessella
       {
         return "";
       }
+      /// Reason why the evaluation that was prepared needs the kernels for all
+      /// kinds of polytopes; empty if those for simplices can compute it, or if
+      /// this process has no polytopes.
+      virtual std::string
+      why_not_simplices() const
+      {
+        return "";
+      }
+      /// Prepares the kernels for all kinds of polytopes if this or another
+      /// process has a reason, else those for simplices. Returns the reason if
+      /// this process must leave the evaluation to the host's threads.
+      virtual std::string
+      choose_kernels(const std::string &)
+      {
+        return "";
+      }
       /// Leaves the evaluation that was prepared to the host's threads, since
       /// it or another process has the reason @p why.
       virtual void

@@ -163,14 +163,25 @@ namespace Tessella
                     const internal::PointwiseResultType type)
     {
       const internal::MatrixStructure &processes = test_structure();
-      std::string                      why;
-      processes.on_all_processes(
-        [&]() { why = backend->prepare(integrand, type); });
-      if (uses_device() && processes.n_processes > 1)
-        for (const std::string &reason :
-             Utilities::MPI::all_gather(processes.communicator, why))
-          if (why.empty())
-            why = reason;
+      // Takes a reason of another process if this one has none.
+      const auto share = [&](std::string &why) {
+        if (uses_device() && processes.n_processes > 1)
+          for (const std::string &reason :
+               Utilities::MPI::all_gather(processes.communicator, why))
+            if (why.empty())
+              why = reason;
+      };
+      std::string why, why_not_simplices;
+      processes.on_all_processes([&]() {
+        why               = backend->prepare(integrand, type);
+        why_not_simplices = backend->why_not_simplices();
+      });
+      share(why_not_simplices);
+      processes.on_all_processes([&]() {
+        if (why.empty())
+          why = backend->choose_kernels(why_not_simplices);
+      });
+      share(why);
       processes.on_all_processes([&]() {
         if (!why.empty())
           backend->leave_to_host(why);
@@ -213,7 +224,8 @@ namespace Tessella
       if (report.backend == Backend::host)
         {
           report.integrand = "evaluated by the host's threads";
-          report.why       = integrand.why_not_on_device();
+          report.kernels.clear();
+          report.why = integrand.why_not_on_device();
         }
       report.time = timer.wall_time();
     }

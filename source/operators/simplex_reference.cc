@@ -396,8 +396,9 @@ namespace Tessella
       , degree(degree)
       , n(Legendre::n_functions(dim, degree, false))
       , n_face(Legendre::n_functions(dim - 1, degree, false))
-      , n_lower(Legendre::n_functions(dim, degree - 1, false))
-      , n_face_lower(Legendre::n_functions(dim - 1, degree - 1, false))
+      , n_lower(degree == 0 ? 0 : Legendre::n_functions(dim, degree - 1, false))
+      , n_face_lower(
+          degree == 0 ? 0 : Legendre::n_functions(dim - 1, degree - 1, false))
     {
       std::vector<Index> indices;
       multi_indices(dim + 1, degree, Index(), indices);
@@ -458,6 +459,52 @@ namespace Tessella
         n_face_lower,
         n,
         n));
+    }
+
+
+
+    std::vector<double>
+    lagrange_polynomials(const unsigned int         dim,
+                         const unsigned int         degree,
+                         const std::vector<double> &points,
+                         const int                  d)
+    {
+      std::vector<Index> indices;
+      multi_indices(dim + 1, degree, Index(), indices);
+      const OrthonormalBasis basis(dim, degree);
+      const unsigned int     n = basis.n, n_points = points.size() / dim;
+      const Matrix           to_modes =
+        inverse_of(basis.evaluate(coordinates(indices, dim), -1), n);
+      std::vector<std::vector<Real>> x;
+      for (unsigned int q = 0; q < n_points; ++q)
+        x.emplace_back(points.begin() + q * dim,
+                       points.begin() + (q + 1) * dim);
+      return rounded(
+        matrix_product(basis.evaluate(x, d), to_modes, n_points, n, n));
+    }
+
+
+
+    std::vector<unsigned short>
+    face_nodes(const unsigned int  dim,
+               const unsigned int  degree,
+               const unsigned int *vertices)
+    {
+      std::vector<Index> indices, of_face;
+      multi_indices(dim + 1, degree, Index(), indices);
+      multi_indices(dim, degree, Index(), of_face);
+      std::map<Index, unsigned int> number;
+      for (unsigned int i = 0; i < indices.size(); ++i)
+        number[indices[i]] = i;
+      std::vector<unsigned short> result;
+      for (const Index &index : of_face)
+        {
+          Index in_simplex(dim + 1, 0);
+          for (unsigned int v = 0; v < dim; ++v)
+            in_simplex[vertices[v]] = index[v];
+          result.push_back(static_cast<unsigned short>(number[in_simplex]));
+        }
+      return result;
     }
   } // namespace internal
 } // namespace Tessella

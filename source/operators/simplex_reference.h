@@ -65,6 +65,26 @@ namespace Tessella
       /// Moments on the face from values at its nodes: n_face x n_face.
       std::vector<double> face_moments;
     };
+
+
+
+    /// Lagrange polynomials of the nodes of SimplexReference on a simplex of
+    /// any dimension, at points given by barycentric coordinates 1 .. dim, or
+    /// their derivatives with respect to coordinate d + 1 if @p d >= 0: one
+    /// entry for each node, point by point. Those of a face are those of a
+    /// simplex in one variable less.
+    std::vector<double>
+    lagrange_polynomials(const unsigned int         dim,
+                         const unsigned int         degree,
+                         const std::vector<double> &points,
+                         const int                  d = -1);
+
+    /// Nodes of the simplex that are the nodes of a face with the given
+    /// vertices: dim numbers, in the order in which the face has them.
+    std::vector<unsigned short>
+    face_nodes(const unsigned int  dim,
+               const unsigned int  degree,
+               const unsigned int *vertices);
   } // namespace internal
 } // namespace Tessella
 

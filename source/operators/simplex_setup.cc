@@ -9,23 +9,23 @@
 #include <cmath>
 #include <cstddef>
 
+#include "affine_simplex.h"
+
 namespace Tessella
 {
   namespace internal
   {
     namespace
     {
-      /// Vertices of a simplex in the order that all neighbours agree on, with
-      /// the gradients of its barycentric coordinates.
+      /// A simplex whose vertices have an order that all neighbours agree on.
       template <int dim>
-      struct SortedSimplex
+      struct SortedSimplex : public AffineSimplex<dim>
       {
-        std::array<std::array<double, dim>, dim + 1> vertices, gradients;
+        using AffineSimplex<dim>::vertices;
 
         explicit SortedSimplex(const double *const points)
+          : AffineSimplex<dim>(points)
         {
-          for (unsigned int v = 0; v <= dim; ++v)
-            std::copy_n(points + v * dim, dim, vertices[v].begin());
           // Vertices are sorted in a direction that is not parallel to faces of
           // usual meshes, so that a periodic shift does not change the order.
           const auto position = [](const std::array<double, dim> &x) {
@@ -40,44 +40,7 @@ namespace Tessella
                     [&](const auto &x, const auto &y) {
                       return position(x) < position(y);
                     });
-          set_gradients();
-        }
-
-      private:
-        void
-        set_gradients()
-        {
-          double e[dim][dim];
-          for (unsigned int i = 0; i < dim; ++i)
-            for (unsigned int d = 0; d < dim; ++d)
-              e[i][d] = vertices[i + 1][d] - vertices[0][d];
-          if constexpr (dim == 2)
-            {
-              const double det = e[0][0] * e[1][1] - e[0][1] * e[1][0];
-              gradients[1]     = {{e[1][1] / det, -e[1][0] / det}};
-              gradients[2]     = {{-e[0][1] / det, e[0][0] / det}};
-            }
-          else
-            {
-              // Gradient i is the cross product of the other edges over det.
-              for (unsigned int i = 0; i < 3; ++i)
-                for (unsigned int d = 0; d < 3; ++d)
-                  gradients[i + 1][d] =
-                    e[(i + 1) % 3][(d + 1) % 3] * e[(i + 2) % 3][(d + 2) % 3] -
-                    e[(i + 1) % 3][(d + 2) % 3] * e[(i + 2) % 3][(d + 1) % 3];
-              double det = 0;
-              for (unsigned int d = 0; d < 3; ++d)
-                det += e[0][d] * gradients[1][d];
-              for (unsigned int i = 1; i < 4; ++i)
-                for (unsigned int d = 0; d < 3; ++d)
-                  gradients[i][d] /= det;
-            }
-          for (unsigned int d = 0; d < dim; ++d)
-            {
-              gradients[0][d] = 0;
-              for (unsigned int i = 1; i <= dim; ++i)
-                gradients[0][d] -= gradients[i][d];
-            }
+          this->set_gradients();
         }
       };
 
@@ -99,46 +62,6 @@ namespace Tessella
               sum += vector[d] * simplex.gradients[v][d];
             components[a - 1] = factor * sum;
           }
-      }
-
-      constexpr unsigned int no_face = ~0u;
-
-      /// Face of a simplex that has the given vertices plus a shift, and their
-      /// order there: positions of the simplex's vertices in the list.
-      template <int dim>
-      unsigned int
-      find_face(const SortedSimplex<dim>      &simplex,
-                const double *const            points,
-                const double *const            shift,
-                std::array<unsigned int, dim> &order)
-      {
-        double size = 0;
-        for (unsigned int d = 0; d < dim; ++d)
-          for (unsigned int v = 1; v <= dim; ++v)
-            size = std::max(size,
-                            std::fabs(simplex.vertices[v][d] -
-                                      simplex.vertices[0][d]));
-        unsigned int face = no_face, n = 0;
-        for (unsigned int v = 0; v <= dim; ++v)
-          {
-            unsigned int match = no_face;
-            for (unsigned int i = 0; i < dim; ++i)
-              {
-                double distance = 0;
-                for (unsigned int d = 0; d < dim; ++d)
-                  distance =
-                    std::max(distance,
-                             std::fabs(simplex.vertices[v][d] -
-                                       points[i * dim + d] - shift[d]));
-                if (distance < 1e-8 * size)
-                  match = i;
-              }
-            if (match == no_face)
-              face = v;
-            else if (n < dim)
-              order[n++] = match;
-          }
-        return n == dim ? face : no_face;
       }
 
       /// Set-up of SimplexData, polytope by polytope.
@@ -214,21 +137,9 @@ namespace Tessella
         void
         set_corners(const unsigned int k)
         {
-          const SortedSimplex<dim> cell  = simplex(k);
-          const double *const      lower = &mesh.box[2 * dim * std::size_t(k)],
-                              *const upper  = lower + dim;
-          double *const              corner = data.corners.data() + k;
-          const std::size_t          n      = data.n_simplices;
-          double                     width  = 1;
-          for (unsigned int d = 0; d < dim; ++d)
-            {
-              width *= upper[d] - lower[d];
-              for (unsigned int v = 0; v <= dim; ++v)
-                corner[(v * dim + d) * n] = ((cell.vertices[v][d] - lower[d]) -
-                                             (upper[d] - cell.vertices[v][d])) /
-                                            (upper[d] - lower[d]);
-            }
-          corner[(dim + 1) * dim * n] = 1. / std::sqrt(width);
+          simplex(k).set_corners(&mesh.box[2 * dim * std::size_t(k)],
+                                 data.n_simplices,
+                                 data.corners.data() + k);
         }
 
         // Entries with the same bits at all n points.

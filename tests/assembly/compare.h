@@ -390,8 +390,10 @@ distribute_mixed_degrees(Tessella::AgglomerationHandler<dim> &handler,
   std::vector<unsigned int> indices(handler.n_polytopes());
   for (unsigned int p = 0; p <= largest; ++p)
     elements.push_back(Tessella::FE_BoundingBoxLegendre<dim>(p));
+  // All degrees occur: the step has no common divisor with their number.
+  const unsigned int n = largest + 1, step = n % 3 == 0 ? n - 1 : 3;
   for (unsigned int k = 0; k < indices.size(); ++k)
-    indices[k] = (3 * k + 1) % (largest + 1);
+    indices[k] = (step * k + 1) % n;
   handler.distribute_dofs(elements, indices);
 }
 

@@ -3,17 +3,23 @@
 // Compares pointwise operators on a CUDA device to the host: residual, tangent,
 // Jacobian and diagonal blocks, on all kinds of meshes; the same bits when
 // repeated; vectors and matrices on the device; errors; the space that needs
-// the most shared memory; texts. Argument: 2d, 3d, text, memory or unavailable.
-// Returns 77 if the case cannot run on this machine, 1 if a check fails.
+// the most shared memory; texts; the kernels on affine simplices and when they
+// are chosen. Argument: 2d, 3d, simplices, text, memory or unavailable. Returns
+// 77 if the case cannot run on this machine, 1 if a check fails.
 
 #include "../operators/pointwise.h"
 
+#include <deal.II/grid/grid_tools.h>
+
+#include <tessella/grid/flow_meshes.h>
+#include <tessella/grid/mapping_quadratic.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
 
 #include "../operators/texts.h"
 #include "checks.h"
 #include "pointwise_functors.h"
+#include "simplex_functors.h"
 
 using Tessella::Backend;
 using Tessella::DeviceBlockMatrix;
@@ -71,6 +77,7 @@ namespace
       op.reinit(r);
       r = 1e300;
       op.residual(integrand, pointers, r);
+      kernels = op.report().kernels;
       vectors = {entries(r)};
       for (unsigned int i = 0; i < pointers.size(); ++i)
         {
@@ -95,6 +102,7 @@ namespace
     std::vector<std::vector<double>>            vectors;
     std::vector<double>                         jacobian, blocks;
     Tessella::BlockSparsity                     sparsity;
+    std::string                                 kernels; // of the residual
   };
 
 
@@ -124,13 +132,43 @@ namespace
 
 
 
+  /// Difference of the first tangent and the product of the Jacobian with its
+  /// direction.
+  template <int dim>
+  double
+  difference_to_jacobian(const AgglomerationHandler<dim> &handler,
+                         const Results<dim>              &results,
+                         const std::size_t                n)
+  {
+    const auto         &offset = handler.polytopic_dofs().dof_offset;
+    const auto         &blocks = results.sparsity;
+    std::vector<double> product(n, 0.);
+    for (unsigned int k = 0; k + 1 < offset.size(); ++k)
+      for (auto b = blocks.block_offset[k]; b < blocks.block_offset[k + 1]; ++b)
+        {
+          const unsigned int column = blocks.block_column[b];
+          for (std::size_t i = 0; i < offset[k + 1] - offset[k]; ++i)
+            for (std::size_t j = 0; j < offset[column + 1] - offset[column];
+                 ++j)
+              product[offset[k] + i] +=
+                results
+                  .jacobian[blocks.value_offset[k] + i * blocks.row_width[k] +
+                            blocks.column_offset[b] + j] *
+                random(5 * (offset[column] + j));
+        }
+    return difference(product, results.vectors[1], 0, n);
+  }
+
+
+
   template <int dim, typename F>
   void
   compare_backends(const std::string                         &name,
                    const Handlers<dim>                       &handlers,
                    const F                                   &f,
                    const std::vector<dealii::Vector<double>> &fields,
-                   const unsigned int                         order = 2)
+                   const unsigned int                         order   = 2,
+                   const std::string                         &kernels = "")
   {
     const auto integrand = Functors::make_integrand<dim>(f);
     integrand->set_coefficient_order(order);
@@ -140,6 +178,9 @@ namespace
     verify(name + ": ran on the device",
            cuda.op.report().backend == Backend::cuda &&
              cuda.op.report().why.empty());
+    verify(name + ": kernels",
+           cuda.kernels.find(kernels) != std::string::npos,
+           cuda.kernels);
 
     const auto        &offset = handlers[0]->polytopic_dofs().dof_offset;
     const unsigned int n      = offset.size() - 1;
@@ -167,6 +208,8 @@ namespace
       }
     verify_below(name + ": Jacobian", rows);
     verify_below(name + ": diagonal blocks", diagonal);
+    verify_below(name + ": tangent and Jacobian",
+                 difference_to_jacobian(*handlers[0], cuda, fields[0].size()));
 
     const auto first    = cuda.vectors;
     const auto jacobian = cuda.jacobian, blocks = cuda.blocks;
@@ -461,6 +504,299 @@ namespace
 
 
 
+  /// Simplices of different shapes, with straight edges.
+  template <int dim>
+  void
+  make_simplices(Triangulation<dim> &triangulation)
+  {
+    std::vector<unsigned int> repetitions(dim, 2);
+    repetitions[0] = 3;
+    dealii::Point<dim> upper;
+    for (int d = 0; d < dim; ++d)
+      upper[d] = 1.;
+    dealii::GridGenerator::subdivided_hyper_rectangle_with_simplices(
+      triangulation, repetitions, dealii::Point<dim>(), upper, false);
+    for (const auto &cell : triangulation.active_cell_iterators())
+      for (const unsigned int f : cell->face_indices())
+        if (cell->at_boundary(f))
+          cell->face(f)->set_boundary_id((cell->active_cell_index() + f) % 4);
+    dealii::GridTools::transform(
+      [](const dealii::Point<dim> &x) {
+        dealii::Point<dim> y = x;
+        y[0] += 0.1 * std::sin(5. * x[1]) * x[dim - 1];
+        y[dim - 1] += 0.08 * std::cos(4. * x[0]) + 0.2 * x[1] * x[0];
+        return y;
+      },
+      triangulation);
+  }
+
+  /// All functors without gradients on facets on a mesh.
+  template <int dim>
+  void
+  compare_simplices(const std::string        &name,
+                    const Triangulation<dim> &triangulation,
+                    const unsigned int        p)
+  {
+    const std::string         kernels = "affine simplices", strategy = "none";
+    AgglomerationHandler<dim> one(triangulation), two(triangulation),
+      many(triangulation), flow(triangulation), other(triangulation);
+    for (auto *handler : {&one, &two, &many, &flow, &other})
+      handler->agglomerate(make_strategy<dim>(strategy));
+    distribute(one, p, false, 1);
+    distribute(two, p, false, 2);
+    distribute(many, p, false, dim == 2 ? 5 : 3);
+    distribute(flow, p, false, dim + 2);
+    dealii::Vector<double> u, v, w;
+    set_field(one, {0.4}, 0.5, u);
+    compare_backends<dim>(name + ", one component",
+                          {&one},
+                          Functors::OneComponent<dim>(),
+                          {u},
+                          2,
+                          kernels);
+    compare_backends<dim>(name + ", inside only",
+                          {&one},
+                          Functors::InsideOnly<dim>(),
+                          {u},
+                          1,
+                          kernels);
+    set_field(many, {0.4, 0.1, -0.2, 0.3, 0.2}, 0.5, w);
+    compare_backends<dim>(name + ", many components",
+                          {&many},
+                          Functors::ManyComponents<dim>(),
+                          {w},
+                          2,
+                          kernels);
+    set_field(flow, euler_state<dim>(), 0.1, w);
+    compare_backends<dim>(
+      name + ", Euler", {&flow}, euler<dim>(), {w}, p, kernels);
+    // A second field of another degree.
+    distribute(other, (p + 2) % 5, false, 1);
+    set_field(two, {0.4, 0.1}, 0.5, v);
+    set_field(other, {0.4}, 0.5, u);
+    compare_backends<dim>(name + ", two fields",
+                          {&two, &other},
+                          Functors::TwoWithField<dim>(),
+                          {v, u},
+                          1,
+                          kernels);
+  }
+
+  /// Reasons for the kernels for all polytopes, whose results are right.
+  template <int dim>
+  void
+  check_reasons()
+  {
+    const auto check = [](const std::string                  &name,
+                          const Triangulation<dim>           &triangulation,
+                          const Mapping<dim>                 *mapping,
+                          const std::string                  &strategy,
+                          const unsigned int                  p,
+                          const bool                          hp,
+                          const std::string                  &reason,
+                          const Tessella::PolynomialSpaceType space =
+                            Tessella::PolynomialSpaceType::total_degree) {
+      AgglomerationHandler<dim> handler(triangulation, mapping);
+      handler.agglomerate(make_strategy<dim>(strategy));
+      distribute(handler, p, hp, 1, space);
+      dealii::Vector<double> u;
+      set_field(handler, {0.4}, 0.5, u);
+      compare_backends<dim>(name,
+                            {&handler},
+                            Functors::OneComponent<dim>(),
+                            {u},
+                            2,
+                            "all polytopes, since " + reason);
+    };
+    const std::string  d     = std::to_string(dim) + "-D ";
+    const std::string  other = "not every polytope is one affine simplex";
+    Triangulation<dim> triangulation;
+    make_simplices(triangulation);
+    check(d + "hp",
+          triangulation,
+          nullptr,
+          "none",
+          2,
+          true,
+          "the polytopes have different degrees");
+    check(
+      d + "degree", triangulation, nullptr, "none", 5, false, "the degree 5");
+    check(
+      d + "agglomerates", triangulation, nullptr, "scattered", 1, false, other);
+    check(d + "tensor product",
+          triangulation,
+          nullptr,
+          "none",
+          1,
+          false,
+          "the spaces are not of total degree",
+          Tessella::PolynomialSpaceType::tensor_product);
+    {
+      AgglomerationHandler<dim> handler(triangulation);
+      handler.agglomerate(make_strategy<dim>("none"));
+      distribute(handler, 2, false, 1);
+      dealii::Vector<double> u;
+      set_field(handler, {0.4}, 0.5, u);
+      compare_backends<dim>(
+        d + "gradients on facets",
+        {&handler},
+        Functors::NonlinearDiffusion<dim>(),
+        {u},
+        2,
+        "all polytopes, since the functor has gradients on facets");
+    }
+    if constexpr (dim == 2)
+      {
+        Triangulation<dim>               ring;
+        Tessella::FlowMeshes::Resolution resolution;
+        resolution.simplices = true;
+        resolution.n_cells   = 2;
+        Tessella::FlowMeshes::sphere(ring, resolution, .5, 1.2);
+        const Tessella::MappingQuadratic<dim> curved(ring);
+        check("curved triangles", ring, &curved, "none", 1, false, other);
+      }
+    make_mesh("hanging", triangulation);
+    check(d + "hanging nodes", triangulation, nullptr, "none", 1, false, other);
+    const MappingQ<dim> mapping(3);
+    make_mesh("curved", triangulation);
+    check(d + "curved", triangulation, &mapping, "none", 1, false, other);
+  }
+
+  /// Fluxes of both owners of a facet cancel to the last bit: two triangles
+  /// with the same bounding box and constants.
+  void
+  check_cancellation()
+  {
+    Triangulation<2> triangulation;
+    dealii::GridGenerator::subdivided_hyper_cube_with_simplices(triangulation,
+                                                                1);
+    AgglomerationHandler<2> handler(triangulation), other(triangulation);
+    handler.agglomerate(make_strategy<2>("none"));
+    other.agglomerate(make_strategy<2>("none"));
+    distribute(handler, 0, false, 2);
+    distribute(other, 3, false, 1);
+    dealii::Vector<double> u, v, r;
+    set_field(handler, {0.4, 0.3}, 0.5, u);
+    set_field(other, {0.4}, 0.5, v);
+    const auto integrand =
+      Functors::make_integrand<2>(Functors::TwoWithField<2>());
+    PointwiseOperator<2> op({&handler, &other}, 0, with<2>(Backend::cuda));
+    op.reinit(r);
+    op.residual(*integrand, {&u, &v}, r);
+    verify("kernels on two triangles",
+           op.report().kernels == "affine simplices",
+           op.report().kernels);
+    for (unsigned int c = 0; c < 2; ++c)
+      verify("cancellation", r(c) != 0. && r(c) == -r(2 + c));
+  }
+
+  /// Vectors on the device, results that are not finite, texts, and the same
+  /// operator after a change of the space.
+  template <int dim>
+  void
+  check_simplices()
+  {
+    Triangulation<dim> triangulation;
+    make_simplices(triangulation);
+    AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(make_strategy<dim>("none"));
+    PointwiseOperator<dim> op(handler, with<dim>(Backend::cuda)),
+      host(handler, with<dim>(Backend::host));
+    const auto integrand = Functors::make_integrand<dim>(euler<dim>());
+    for (const unsigned int p : {2, 1, 3})
+      {
+        distribute(handler, p, false, dim + 2);
+        dealii::Vector<double> u, r, s;
+        DeviceVector<double>   x, y;
+        set_field(handler, euler_state<dim>(), 0.1, u);
+        op.reinit(r);
+        op.reinit(s);
+        op.reinit(x);
+        op.reinit(y);
+        x.copy_from(u);
+        op.residual(*integrand, {&u}, r);
+        op.residual(*integrand, {&x}, y);
+        verify("kernels on simplices",
+               op.report().kernels == "affine simplices",
+               op.report().kernels);
+        y.copy_to(s);
+        verify("residual on simplices", same_bits(entries(r), entries(s)));
+        host.residual(*integrand, {&u}, s);
+        verify_below("change of the degree",
+                     difference(entries(r), entries(s), 0, r.size()));
+        op.apply_tangent(*integrand, {&u}, u, r);
+        op.apply_tangent(*integrand, {&x}, x, y);
+        y.copy_to(s);
+        verify("tangent on simplices", same_bits(entries(r), entries(s)));
+        if (p == 3)
+          {
+            const unsigned int n = handler.polytopic_dofs().n_basis[0];
+            for (unsigned int i = 0; i < n; ++i)
+              u(i) = 0.;
+            u(n) = 1.;
+            const std::string text =
+              message_of([&] { op.residual(*integrand, {&u}, s); });
+            verify("not finite on simplices",
+                   text.find("at the point (") != std::string::npos,
+                   text);
+          }
+      }
+  }
+
+  /// A text on simplices, which run-time compilation makes kernels of.
+  template <int dim>
+  void
+  check_text_on_simplices()
+  {
+    Triangulation<dim> triangulation;
+    make_simplices(triangulation);
+    AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(make_strategy<dim>("none"));
+    distribute(handler, 2, false, dim + 2);
+    dealii::Vector<double> u;
+    set_field(handler, euler_state<dim>(), 0.1, u);
+    Tessella::PointwiseTextIntegrand<dim> text(
+      Texts::euler(dim, euler_state<dim>()));
+    const Results<dim> expected(std::vector{&std::as_const(handler)},
+                                text,
+                                {u},
+                                Backend::host),
+      found(std::vector{&std::as_const(handler)}, text, {u}, Backend::cuda);
+    for (unsigned int i = 0; i < expected.vectors.size(); ++i)
+      verify_below(
+        "text on simplices " + found.kernels,
+        difference(expected.vectors[i], found.vectors[i], 0, u.size()));
+  }
+
+  void
+  test_simplices()
+  {
+    check_cancellation();
+    const auto compare = [](const auto dimension) {
+      constexpr int      dim = decltype(dimension)::value;
+      const std::string  d   = std::to_string(dim) + "-D ";
+      Triangulation<dim> triangulation, periodic;
+      make_simplices(triangulation);
+      make_mesh("periodic simplices", periodic);
+      set_materials(triangulation);
+      set_materials(periodic);
+      for (unsigned int p = 0; p <= 4; ++p)
+        {
+          const std::string degree = ", degree " + std::to_string(p);
+          compare_simplices<dim>(d + "simplices" + degree, triangulation, p);
+          if (p == 1 || p == 2)
+            compare_simplices<dim>(d + "periodic" + degree, periodic, p);
+        }
+      check_reasons<dim>();
+      check_simplices<dim>();
+      check_text_on_simplices<dim>();
+    };
+    compare(std::integral_constant<int, 2>());
+    compare(std::integral_constant<int, 3>());
+  }
+
+
+
   // Texts on the device, which run-time compilation makes kernels of, against
   // the host.
   template <int dim>
@@ -546,6 +882,15 @@ main(int argc, char **argv)
       {
         test_text<2>();
         test_text<3>();
+      }
+    if (name == "simplices")
+      test_simplices();
+    // A part of it, for compute-sanitizer.
+    if (name == "small")
+      {
+        check_cancellation();
+        check_simplices<2>();
+        check_simplices<3>();
       }
     if (name == "2d")
       test<2>();

@@ -2,6 +2,8 @@
 #ifndef tessella_forms_device_pointwise_kernels_h
 #define tessella_forms_device_pointwise_kernels_h
 
+#include <tessella/forms/pointwise_terms.h>
+#include <tessella/forms/simplex_task.h>
 #include <tessella/portable/host_device.h>
 
 #include <cstddef>
@@ -190,6 +192,11 @@ namespace Tessella
         unsigned long long *error;
       };
 
+      /// Arguments of a kernel on affine simplices.
+      template <int dim>
+      using SimplexTask =
+        SimplexTaskOf<dim, PointwiseMesh<dim>, max_operator_fields + 1>;
+
       /// Number of doubles at the beginning of a slot: centre of the bounding
       /// box, scales of the map to [-1,1]^dim, factor of the basis functions,
       /// and for each field its degree and number of functions.
@@ -218,15 +225,32 @@ namespace Tessella
       }
 
       /// Kernels of a functor. The residual and the tangent read what
-      /// facet_residual and facet_tangent have computed.
+      /// facet_residual and facet_tangent have computed; the same holds for
+      /// those on affine simplices.
       enum class PointwiseKernel
       {
         facet_residual,
         facet_tangent,
         residual,
         tangent,
-        jacobian
+        jacobian,
+        simplex_facet_residual,
+        simplex_facet_tangent,
+        simplex_residual,
+        simplex_tangent
       };
+      constexpr unsigned int n_pointwise_kernels = 9;
+
+      /// Whether there are kernels on affine simplices for functors with these
+      /// rows on facets.
+      TESSELLA_HOST_DEVICE constexpr bool
+      has_simplex_kernels(const bool         has_facets,
+                          const unsigned int facet_input,
+                          const unsigned int facet_output)
+      {
+        return !has_facets ||
+               ((facet_input | facet_output) & PointwiseRows::gradients) == 0;
+      }
 
       /// Largest number of threads of the blocks of a kernel.
       TESSELLA_HOST_DEVICE constexpr unsigned int
@@ -261,6 +285,13 @@ namespace Tessella
            const internal::Device::PointwiseTask<dim> &task,
            const unsigned int                          n_blocks,
            void                                       *stream) const = 0;
+    /// The same for kernels on affine simplices, which exist for functors as
+    /// has_simplex_kernels() says.
+    virtual std::string
+    launch(const internal::Device::PointwiseKernel   kernel,
+           const internal::Device::SimplexTask<dim> &task,
+           const unsigned int                        n_blocks,
+           void                                     *stream) const = 0;
   };
 } // namespace Tessella
 

@@ -6,6 +6,7 @@
 #include <tessella/forms/pointwise_facet_results.h>
 #include <tessella/forms/pointwise_jacobian.h>
 #include <tessella/forms/pointwise_residual.h>
+#include <tessella/forms/pointwise_simplices.h>
 
 #ifdef __CUDACC__
 #  include <cuda_runtime.h>
@@ -101,6 +102,54 @@ namespace Tessella
             __syncthreads();
           }
       }
+
+
+
+      /// Largest number of threads of a block on affine simplices.
+      constexpr unsigned int simplex_block = 128;
+
+      /// Memory of a warp of which all warps of a block have @p n doubles.
+      __device__ __forceinline__ double *
+      memory_of_warp(const unsigned int n)
+      {
+        extern __shared__ double2 memory[];
+        return reinterpret_cast<double *>(memory) + threadIdx.x / 32 * n;
+      }
+
+      /// Results on facets of affine simplices, 8 facets for each warp.
+      template <int dim, typename F, bool tangent>
+      __global__ void
+      __launch_bounds__(simplex_block, tangent ? 3 : 4)
+        simplex_facets(const SimplexTask<dim> task, const F f)
+      {
+        const unsigned int group =
+          blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+        if (group < task.n_facet_groups())
+          SimplexFacetResults<dim, F, tangent>(
+            task,
+            f,
+            memory_of_warp(task.facet_operands +
+                           simplices_of_warp * task.facet_pitch),
+            group)
+            .run();
+      }
+
+      /// Residual, or tangent, on affine simplices, 8 for each warp.
+      template <int dim, typename F, bool tangent>
+      __global__ void
+      __launch_bounds__(simplex_block, tangent ? 3 : 4)
+        simplex_residual(const SimplexTask<dim> task, const F f)
+      {
+        const unsigned int group =
+          blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
+        if (group < task.n_groups())
+          SimplexResults<dim, F, tangent>(
+            task,
+            f,
+            memory_of_warp(task.operands + simplices_of_warp * task.pitch),
+            group)
+            .run();
+      }
     } // namespace Device
   }   // namespace internal
 
@@ -133,52 +182,93 @@ namespace Tessella
            void                                       *stream) const override
     {
       using namespace internal::Device;
+      const auto run = [&](const auto &function) {
+        return start(function,
+                     given,
+                     n_blocks,
+                     given.layout.n_threads,
+                     given.layout.bytes,
+                     stream);
+      };
       switch (kernel)
         {
           case PointwiseKernel::facet_residual:
-            return start(pointwise_facets<dim, F, false>,
-                         given,
-                         n_blocks,
-                         stream);
+            return run(pointwise_facets<dim, F, false>);
           case PointwiseKernel::facet_tangent:
-            return start(pointwise_facets<dim, F, true>,
-                         given,
-                         n_blocks,
-                         stream);
+            return run(pointwise_facets<dim, F, true>);
           case PointwiseKernel::residual:
-            return start(pointwise_residual<dim, F, false>,
-                         given,
-                         n_blocks,
-                         stream);
+            return run(pointwise_residual<dim, F, false>);
           case PointwiseKernel::tangent:
-            return start(pointwise_residual<dim, F, true>,
-                         given,
-                         n_blocks,
-                         stream);
+            return run(pointwise_residual<dim, F, true>);
           default:
-            return start(pointwise_jacobian<dim, F>, given, n_blocks, stream);
+            return run(pointwise_jacobian<dim, F>);
         }
     }
 
-  private:
-    template <typename Kernel>
     std::string
-    start(const Kernel                               &function,
-          const internal::Device::PointwiseTask<dim> &given,
-          const unsigned int                          n_blocks,
-          void                                       *stream) const
+    launch(const internal::Device::PointwiseKernel   kernel,
+           const internal::Device::SimplexTask<dim> &given,
+           const unsigned int                        n_blocks,
+           void                                     *stream) const override
     {
-      internal::Device::PointwiseTask<dim> task = given;
-      task.t                                    = time;
-      const int   bytes = static_cast<int>(task.layout.bytes);
+      using namespace internal::Device;
+      using Traits = PointwiseTraits<dim, F>;
+      if constexpr (has_simplex_kernels(Traits::has_interior_facet ||
+                                          Traits::has_boundary_facet,
+                                        Traits::facet_input,
+                                        Traits::facet_output))
+        {
+          const auto facets = [&](const auto &function) {
+            return start(function,
+                         given,
+                         n_blocks,
+                         given.facet_threads,
+                         given.facet_bytes(),
+                         stream);
+          };
+          const auto run = [&](const auto &function) {
+            return start(function,
+                         given,
+                         n_blocks,
+                         given.n_threads,
+                         given.n_bytes(),
+                         stream);
+          };
+          switch (kernel)
+            {
+              case PointwiseKernel::simplex_facet_residual:
+                return facets(simplex_facets<dim, F, false>);
+              case PointwiseKernel::simplex_facet_tangent:
+                return facets(simplex_facets<dim, F, true>);
+              case PointwiseKernel::simplex_residual:
+                return run(simplex_residual<dim, F, false>);
+              default:
+                return run(simplex_residual<dim, F, true>);
+            }
+        }
+      return "The functor has no kernels on affine simplices.";
+    }
+
+  private:
+    template <typename Kernel, typename Task>
+    std::string
+    start(const Kernel      &function,
+          const Task        &given,
+          const unsigned int n_blocks,
+          const unsigned int n_threads,
+          const unsigned int bytes,
+          void              *stream) const
+    {
+      Task task = given;
+      task.t    = time;
       cudaError_t error =
         cudaFuncSetAttribute(function,
                              cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             bytes);
+                             static_cast<int>(bytes));
       if (error == cudaSuccess)
         {
           function<<<n_blocks,
-                     task.layout.n_threads,
+                     n_threads,
                      bytes,
                      static_cast<cudaStream_t>(stream)>>>(task, f);
           error = cudaGetLastError();

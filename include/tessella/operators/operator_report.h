@@ -16,6 +16,9 @@ namespace Tessella
     unsigned int   n_threads       = 1;
     /// How the integrand was evaluated, and why not on the device.
     std::string integrand, why;
+    /// On a device: the kernels of residuals and tangents, "affine simplices"
+    /// or "all polytopes, since ..." with the reason.
+    std::string kernels;
     /// Rules, structure and exchange of ghosts that were not kept from the call
     /// before.
     double setup_time = 0.;
