@@ -48,18 +48,16 @@ DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
 
 #include <cmath>
 #include <filesystem>
-#include <iostream>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "common/discretisation_input.h"
 #include "common/expression.h"
 #include "common/linear_solver.h"
 #include "common/program.h"
 #include "common/solvability.h"
-#include "common/study_parameters.h"
+#include "common/system_study.h"
 
 namespace Tessella
 {
@@ -83,25 +81,19 @@ namespace Tessella
       "NAME is the name of the parameter file. Mistakes in the input end in one\n"
       "sentence and a non-zero exit status.\n"};
 
-    struct Parameters : MeshParameters
+    struct Parameters : SystemStudyParameters
     {
       double      mu = 1., lambda = 1.;
       std::string displacement = "sin(pi*x)*sin(pi*y); x*(1-x)*exp(y)";
       std::set<types::boundary_id> neumann_ids;
-      std::vector<unsigned int>    degrees;
-      double                       penalty_constant = 2.;
-      unsigned int                 extra_order      = 4;
-      std::string                  assembly         = "fast";
-      Backend                      backend          = Backend::automatic;
-      std::string                  solver           = "direct";
-      double                       tolerance        = 1e-10;
-      unsigned int                 max_iterations   = 2000;
-      std::string                  directory        = "output", name;
-      bool                         write_solution   = true;
+      std::string                  assembly       = "fast";
+      std::string                  solver         = "direct";
+      bool                         write_solution = true;
 
       void
       declare(ParameterHandler &prm)
       {
+        max_iterations = 2000;
         MeshParameters::declare(prm);
         prm.enter_subsection("Elasticity");
         prm.add_parameter("Mu",
@@ -124,32 +116,17 @@ namespace Tessella
                           "traction is given; on all others the displacement "
                           "is.");
         prm.leave_subsection();
-        prm.enter_subsection("Discretisation");
-        prm.declare_entry("Degree",
-                          "1, 2, 3",
-                          Patterns::Anything(),
-                          "Polynomial degrees from 1 to 10.");
-        prm.add_parameter("Penalty constant",
-                          penalty_constant,
-                          "Constant C of the penalty C (2 mu + lambda) p^2 / "
-                          "h, positive.",
-                          Patterns::Double());
-        prm.add_parameter("Quadrature order of data",
-                          extra_order,
-                          "Added to 2 p where the exact displacement is "
-                          "integrated.",
-                          Patterns::Integer(0, 20));
+        declare_discretisation(prm,
+                               "",
+                               "C (2 mu + lambda) p^2 / h",
+                               "Processors of the fast assembly. automatic: a "
+                               "CUDA device if there is one.");
         prm.add_parameter("Assembly",
                           assembly,
                           "fast: PolytopicAssembler. reference: the form "
                           "written by hand. compare: both, with their times "
                           "in the table; they must agree to rounding.",
                           Patterns::Selection("fast|reference|compare"));
-        prm.declare_entry("Backend",
-                          "automatic",
-                          Patterns::Selection("automatic|host|cuda"),
-                          "Processors of the fast assembly. automatic: a CUDA "
-                          "device if there is one.");
         prm.leave_subsection();
         prm.enter_subsection("Solver");
         prm.add_parameter("Method",
@@ -158,20 +135,12 @@ namespace Tessella
                           "algebraic multigrid that knows the rigid body "
                           "motions.",
                           Patterns::Selection("direct|cg"));
-        prm.add_parameter("Tolerance",
-                          tolerance,
+        declare_tolerance(prm,
+                          "cg",
                           "Residual at which cg ends, relative to the "
-                          "right-hand side.",
-                          Patterns::Double());
-        prm.add_parameter("Maximum iterations",
-                          max_iterations,
-                          "Of cg.",
-                          Patterns::Integer(1));
+                          "right-hand side.");
         prm.leave_subsection();
-        prm.enter_subsection("Output");
-        prm.add_parameter("Directory",
-                          directory,
-                          "Folder of all files; it is made if it is missing.");
+        declare_output(prm);
         prm.add_parameter("Solution",
                           write_solution,
                           "Write the displacement on the last mesh as VTU.");
@@ -181,7 +150,7 @@ namespace Tessella
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        MeshParameters::parse(prm, file);
+        SystemStudyParameters::parse(prm, file);
         prm.enter_subsection("Elasticity");
         neumann_ids = parse_boundary_ids("Elasticity/Neumann boundary ids",
                                          prm.get("Neumann boundary ids"));
@@ -189,19 +158,6 @@ namespace Tessella
         AssertThrow(mu > 0. && lambda >= 0.,
                     ExcMessage("Elasticity/Mu must be positive and "
                                "Elasticity/Lambda must not be negative."));
-        prm.enter_subsection("Discretisation");
-        degrees =
-          parse_integers("Discretisation/Degree", prm.get("Degree"), 1, 10);
-        backend = parse_backend(prm.get("Backend"));
-        prm.leave_subsection();
-        check_backend("Discretisation/Backend", backend);
-        AssertThrow(penalty_constant > 0.,
-                    ExcMessage("Discretisation/Penalty constant must be "
-                               "positive."));
-        AssertThrow(tolerance > 0. && tolerance < 1.,
-                    ExcMessage("Solver/Tolerance must be between 0 and 1."));
-        check_folder("Output/Directory", directory);
-        name = std::filesystem::path(file).stem().string();
       }
     };
 
@@ -220,21 +176,10 @@ namespace Tessella
       ExactSolution(const Parameters &parameters)
         : mu(parameters.mu)
         , lambda(parameters.lambda)
-      {
-        const std::string              name = "Elasticity/Exact displacement";
-        const std::vector<std::string> parts =
-          split(parameters.displacement, ';');
-        AssertThrow(parts.size() == dim,
-                    ExcMessage(name + " has " + std::to_string(parts.size()) +
-                               " components separated by semicolons, but in " +
-                               std::to_string(dim) + " dimensions it needs " +
-                               std::to_string(dim) + "."));
-        for (const std::string &part : parts)
-          components.emplace_back(name,
-                                  part,
-                                  coordinate_names(dim),
-                                  parse_constants(name, ""));
-      }
+        , components(parse_vector("Elasticity/Exact displacement",
+                                  parameters.displacement,
+                                  dim))
+      {}
 
       /// Evaluates the displacement, its gradient, and the body force -div
       /// sigma, where div sigma = mu Laplace(u) + (lambda + mu) grad div u.
@@ -300,8 +245,8 @@ namespace Tessella
                                "domain."));
       }
 
-      const double            mu, lambda;
-      std::vector<Expression> components;
+      const double                  mu, lambda;
+      const std::vector<Expression> components;
     };
 
     /// Displacement or body force of the exact solution.
@@ -420,21 +365,13 @@ namespace Tessella
                 if (level + 1 == n_levels && parameters.write_solution)
                   output(handler, level, degree);
               }
-            for (const std::string norm : {"L2", "H1"})
-              {
-                table.set_precision(norm, 3);
-                table.set_scientific(norm, true);
-                table.evaluate_convergence_rates(
-                  norm, "unknowns", ConvergenceTable::reduction_rate_log2, dim);
-              }
-            std::ostringstream one_table;
-            one_table << "Degree " << degree << '\n';
-            table.write_text(one_table);
-            one_table << '\n';
-            std::cout << one_table.str() << std::flush;
-            tables << one_table.str();
+            print_errors("Degree " + std::to_string(degree),
+                         table,
+                         {"L2", "H1"},
+                         dim,
+                         tables);
           }
-        write_file(file(".txt"),
+        write_file(parameters.file(".txt"),
                    [&](std::ostream &out) { out << tables.str(); });
       }
 
@@ -445,14 +382,6 @@ namespace Tessella
 
       TrilinosWrappers::SparseMatrix matrix;
       TrilinosWrappers::MPI::Vector  rhs, solution;
-
-      std::string
-      file(const std::string &ending) const
-      {
-        return (std::filesystem::path(parameters.directory) /
-                (parameters.name + ending))
-          .string();
-      }
 
       SymmetricTensor<2, dim>
       stress(const SymmetricTensor<2, dim> &strain) const
@@ -506,10 +435,8 @@ namespace Tessella
             id, std::make_shared<ExactStress<dim>>(exact, parameters));
         form.set_coefficient_order(parameters.extra_order);
 
-        AssemblyParameters data;
-        data.backend          = parameters.backend;
-        data.penalty.constant = parameters.penalty_constant;
-        PolytopicAssembler<dim> assembler(handler, data);
+        PolytopicAssembler<dim> assembler(handler,
+                                          parameters.assembly_parameters());
         matrix.clear();
         assembler.reinit(matrix, rhs);
         solution.reinit(rhs);
@@ -753,8 +680,9 @@ namespace Tessella
         PolytopicDataOut<dim> data_out(handler);
         data_out.add_data_vector(solution, "displacement");
         data_out.build_patches();
-        data_out.write_vtu_file(file("-" + std::to_string(level) + "-p" +
-                                     std::to_string(degree) + "-solution.vtu"));
+        data_out.write_vtu_file(parameters.file("-" + std::to_string(level) +
+                                                "-p" + std::to_string(degree) +
+                                                "-solution.vtu"));
       }
     };
 

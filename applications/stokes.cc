@@ -35,20 +35,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
-#include "common/discretisation_input.h"
 #include "common/distributed_mesh.h"
 #include "common/expression.h"
 #include "common/mass_matrix.h"
 #include "common/program.h"
 #include "common/solvability.h"
-#include "common/study_parameters.h"
+#include "common/system_study.h"
 
 namespace Tessella
 {
@@ -77,24 +75,18 @@ namespace Tessella
       "Mesh/Distribution; the result is the same for the same polytopes.\n",
       true};
 
-    struct Parameters : MeshParameters
+    struct Parameters : SystemStudyParameters
     {
       double      viscosity = 1.;
       std::string velocity =
         "sin(pi*x)^2*sin(2*pi*y); -sin(2*pi*x)*sin(pi*y)^2";
-      std::string               pressure = "cos(pi*x)*cos(pi*y)";
-      std::vector<unsigned int> degrees;
-      double                    penalty_constant = 2.5;
-      unsigned int              extra_order      = 4;
-      Backend                   backend          = Backend::automatic;
-      std::string               preconditioner   = "direct";
-      double                    tolerance        = 1e-10;
-      unsigned int              max_iterations   = 1000;
-      std::string               directory        = "output", name;
+      std::string pressure       = "cos(pi*x)*cos(pi*y)";
+      std::string preconditioner = "direct";
 
       void
       declare(ParameterHandler &prm)
       {
+        penalty_constant = 2.5;
         MeshParameters::declare(prm);
         prm.enter_subsection("Stokes");
         prm.add_parameter("Viscosity",
@@ -111,27 +103,14 @@ namespace Tessella
                           "An expression of x, y, z. The mean value of the "
                           "discrete pressure is the same.");
         prm.leave_subsection();
-        prm.enter_subsection("Discretisation");
-        prm.declare_entry("Degree",
-                          "1, 2, 3",
-                          Patterns::Anything(),
-                          "Polynomial degrees of the velocity from 1 to 10; "
-                          "those of the pressure are lower by one.");
-        prm.add_parameter("Penalty constant",
-                          penalty_constant,
-                          "Constant C of the penalty C nu p^2 / h, positive.",
-                          Patterns::Double());
-        prm.add_parameter("Quadrature order of data",
-                          extra_order,
-                          "Added to 2 p where the exact solution is "
-                          "integrated.",
-                          Patterns::Integer(0, 20));
-        prm.declare_entry("Backend",
-                          "automatic",
-                          Patterns::Selection("automatic|host|cuda"),
-                          "Processors of the assembly of the velocity's "
-                          "matrix. automatic: a CUDA device if there is one. "
-                          "The host assembles the rectangular matrix.");
+        declare_discretisation(prm,
+                               " of the velocity; those of the pressure are "
+                               "lower by one",
+                               "C nu p^2 / h",
+                               "Processors of the assembly of the velocity's "
+                               "matrix. automatic: a CUDA device if there is "
+                               "one. The host assembles the rectangular "
+                               "matrix.");
         prm.leave_subsection();
         prm.enter_subsection("Solver");
         prm.add_parameter("Velocity preconditioner",
@@ -139,42 +118,21 @@ namespace Tessella
                           "direct: sparse LU. amg: a V-cycle of algebraic "
                           "multigrid.",
                           Patterns::Selection("direct|amg"));
-        prm.add_parameter("Tolerance",
-                          tolerance,
+        declare_tolerance(prm,
+                          "MINRES",
                           "Preconditioned residual at which MINRES ends, "
-                          "relative to the first one.",
-                          Patterns::Double());
-        prm.add_parameter("Maximum iterations",
-                          max_iterations,
-                          "Of MINRES.",
-                          Patterns::Integer(1));
+                          "relative to the first one.");
         prm.leave_subsection();
-        prm.enter_subsection("Output");
-        prm.add_parameter("Directory",
-                          directory,
-                          "Folder of all files; it is made if it is missing.");
+        declare_output(prm);
         prm.leave_subsection();
       }
 
       void
       parse(ParameterHandler &prm, const std::string &file)
       {
-        MeshParameters::parse(prm, file);
+        SystemStudyParameters::parse(prm, file);
         AssertThrow(viscosity > 0.,
                     ExcMessage("Stokes/Viscosity must be positive."));
-        prm.enter_subsection("Discretisation");
-        degrees =
-          parse_integers("Discretisation/Degree", prm.get("Degree"), 1, 10);
-        backend = parse_backend(prm.get("Backend"));
-        prm.leave_subsection();
-        check_backend("Discretisation/Backend", backend);
-        AssertThrow(penalty_constant > 0.,
-                    ExcMessage("Discretisation/Penalty constant must be "
-                               "positive."));
-        AssertThrow(tolerance > 0. && tolerance < 1.,
-                    ExcMessage("Solver/Tolerance must be between 0 and 1."));
-        check_folder("Output/Directory", directory);
-        name = std::filesystem::path(file).stem().string();
       }
     };
 
@@ -185,19 +143,9 @@ namespace Tessella
     public:
       explicit ExactSolution(const Parameters &parameters)
         : viscosity(parameters.viscosity)
+        , velocity(
+            parse_vector("Stokes/Exact velocity", parameters.velocity, dim))
       {
-        const std::string              name  = "Stokes/Exact velocity";
-        const std::vector<std::string> parts = split(parameters.velocity, ';');
-        AssertThrow(parts.size() == dim,
-                    ExcMessage(name + " has " + std::to_string(parts.size()) +
-                               " components separated by semicolons, but in " +
-                               std::to_string(dim) + " dimensions it needs " +
-                               std::to_string(dim) + "."));
-        for (const std::string &part : parts)
-          velocity.emplace_back(name,
-                                part,
-                                coordinate_names(dim),
-                                parse_constants(name, ""));
         pressure = Expression("Stokes/Exact pressure",
                               parameters.pressure,
                               coordinate_names(dim),
@@ -413,23 +361,14 @@ namespace Tessella
             for (unsigned int level = 0; level < parameters.mesh.n_levels();
                  ++level)
               add_level(level, degree, table);
-            for (const std::string norm : {"u L2", "u H1", "p L2"})
-              {
-                table.set_precision(norm, 3);
-                table.set_scientific(norm, true);
-                table.evaluate_convergence_rates(
-                  norm, "unknowns", ConvergenceTable::reduction_rate_log2, dim);
-              }
-            std::ostringstream one_table;
-            one_table << "Degree " << degree << " and " << degree - 1 << '\n';
-            table.write_text(one_table);
-            one_table << '\n';
-            screen() << one_table.str() << std::flush;
-            tables << one_table.str();
+            print_errors("Degree " + std::to_string(degree) + " and " +
+                           std::to_string(degree - 1),
+                         table,
+                         {"u L2", "u H1", "p L2"},
+                         dim,
+                         tables);
           }
-        write_file((std::filesystem::path(parameters.directory) /
-                    (parameters.name + ".txt"))
-                     .string(),
+        write_file(parameters.file(".txt"),
                    [&](std::ostream &out) { out << tables.str(); });
       }
 
@@ -476,9 +415,7 @@ namespace Tessella
       assemble(const AgglomerationHandler<dim> &velocity,
                const AgglomerationHandler<dim> &pressure)
       {
-        AssemblyParameters data;
-        data.backend          = parameters.backend;
-        data.penalty.constant = parameters.penalty_constant;
+        AssemblyParameters            data = parameters.assembly_parameters();
         PolytopicAssembler<dim>       assembler(velocity, data);
         TrilinosWrappers::MPI::Vector f;
         system.A.clear();
