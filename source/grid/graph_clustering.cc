@@ -18,15 +18,13 @@ namespace Tessella
   {
     namespace
     {
-      constexpr unsigned int unset = std::numeric_limits<unsigned int>::max();
-
       /// Edge of a matching, as one of its vertices sees it. Edges have a total
       /// order, in which the two ends agree.
       struct Candidate
       {
         double        score = 0.;
         std::uint32_t hash  = 0;
-        unsigned int  low = unset, high = unset;
+        unsigned int  low = no_vertex, high = no_vertex;
 
         bool
         operator<(const Candidate &other) const
@@ -54,7 +52,7 @@ namespace Tessella
           : graph(graph)
           , cap(cap)
           , n(graph.n_vertices())
-          , mate(n, unset)
+          , mate(n, no_vertex)
           , best(n)
           , selected(n)
         {}
@@ -73,7 +71,7 @@ namespace Tessella
             {
               select(scrambled(seed, round));
               std::vector<unsigned int> pairs = listed(n, [&](const auto v) {
-                return selected[v] != unset && v < selected[v] &&
+                return selected[v] != no_vertex && v < selected[v] &&
                        selected[selected[v]] == v;
               });
               if (pairs.empty())
@@ -113,9 +111,9 @@ namespace Tessella
         select(const std::uint32_t seed)
         {
           parallel_for(n, 2048, [&](const unsigned int v) {
-            selected[v] = unset;
+            selected[v] = no_vertex;
             best[v]     = Candidate();
-            if (mate[v] != unset)
+            if (mate[v] != no_vertex)
               return;
             for (std::size_t e = graph.offsets[v]; e < graph.offsets[v + 1];
                  ++e)
@@ -123,7 +121,7 @@ namespace Tessella
                 const unsigned int u        = graph.neighbors[e];
                 const double       weight_v = graph.vertex_weights[v],
                              weight_u       = graph.vertex_weights[u];
-                if (mate[u] != unset || weight_u + weight_v > cap)
+                if (mate[u] != no_vertex || weight_u + weight_v > cap)
                   continue;
                 Candidate candidate;
                 candidate.low  = std::min(u, v);
@@ -132,7 +130,7 @@ namespace Tessella
                 candidate.score = graph.edge_weight(e) / (weight_u * weight_v);
                 candidate.hash  = scrambled(candidate.low, seed) ^
                                  scrambled(candidate.high, ~seed);
-                if (selected[v] == unset || best[v] < candidate)
+                if (selected[v] == no_vertex || best[v] < candidate)
                   {
                     best[v]     = candidate;
                     selected[v] = u;

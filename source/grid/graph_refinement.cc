@@ -14,8 +14,6 @@ namespace Tessella
   {
     namespace
     {
-      constexpr unsigned int unset = std::numeric_limits<unsigned int>::max();
-
       void
       raise(std::atomic<std::uint64_t> &value, const std::uint64_t candidate)
       {
@@ -52,7 +50,7 @@ namespace Tessella
           , weights(n_parts, 0)
           , best(n_parts)
           , keys(n, 0)
-          , targets(n, unset)
+          , targets(n, no_vertex)
           , active(n)
           , accepted(n, 0)
         {
@@ -183,7 +181,7 @@ namespace Tessella
 
           const double  w         = graph.vertex_weights[v];
           double        best_gain = 0.;
-          unsigned int  target    = unset;
+          unsigned int  target    = no_vertex;
           std::uint32_t number    = v;
           for (const auto &[other, shared] : beside)
             {
@@ -197,7 +195,7 @@ namespace Tessella
               number = scrambled(number, seed);
               gain += randomness * 0x1p-32 * number;
               if (gain > best_gain ||
-                  (target != unset && gain == best_gain && other < target))
+                  (target != no_vertex && gain == best_gain && other < target))
                 {
                   best_gain = gain;
                   target    = other;
@@ -205,8 +203,8 @@ namespace Tessella
             }
           // Integers of 32 bits hold the gain, relative to an edge.
           const double key =
-            std::min(best_gain / edge_unit * 1e4, double(unset - 1));
-          if (target == unset || key < 1. || !is_removable(v, scratch))
+            std::min(best_gain / edge_unit * 1e4, double(no_vertex - 1));
+          if (target == no_vertex || key < 1. || !is_removable(v, scratch))
             return;
           keys[v]    = (std::uint64_t(key) << 32) | scrambled(v, ~seed);
           targets[v] = target;

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "../base/parallel_for.h"
@@ -13,6 +14,9 @@ namespace Tessella
 {
   namespace internal
   {
+    /// Stands for a vertex or part that does not exist.
+    constexpr unsigned int no_vertex = std::numeric_limits<unsigned int>::max();
+
     /// Bijective map of 32-bit integers that looks random, for every @p seed.
     inline std::uint32_t
     scrambled(std::uint32_t x, const std::uint32_t seed)
