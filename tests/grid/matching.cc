@@ -3,11 +3,14 @@
 // Agglomeration::matching(): polytopes are connected, their number is the one
 // asked for, their sizes lie about the mean, and the ids are the same for any
 // number of threads. There are hardly more faces between polytopes than with
-// METIS. Clusters of arbitrary weighted graphs are connected, too. The
+// METIS. On several processes, the properties hold for all polytopes together.
+// Clusters of arbitrary weighted graphs are connected, too. The
 // properties on further meshes are in agglomeration.cc.
 
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/multithread_info.h>
 
+#include <deal.II/distributed/shared_tria.h>
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/tria.h>
 
@@ -237,10 +240,62 @@ check_graphs()
   check("connected clusters", good);
 }
 
+/// Every process groups the cells that it owns. All polytopes together are as
+/// many as were asked for.
+void
+check_distributed()
+{
+  LogStream::Prefix                  prefix("distributed");
+  parallel::shared::Triangulation<2> triangulation(
+    MPI_COMM_WORLD,
+    Triangulation<2>::none,
+    false,
+    parallel::shared::Triangulation<2>::partition_zorder);
+  GridGenerator::hyper_ball(triangulation);
+  triangulation.refine_global(3);
+  for (const auto &cell : triangulation.active_cell_iterators())
+    if (cell->center()[0] < 0.)
+      cell->set_refine_flag();
+  triangulation.execute_coarsening_and_refinement();
+  const unsigned int n   = triangulation.n_global_active_cells() / 5;
+  const Ids          ids = Agglomeration::matching<2>(n)(triangulation);
+  const auto statistics  = Agglomeration::statistics<2>(triangulation, ids);
+  check("number of polytopes", statistics.n_polytopes == n);
+  check("connected", statistics.n_disconnected == 0);
+  check("sizes", statistics.min_cells >= 3 && statistics.max_cells <= 8);
+
+  // Pieces of a process's cells beyond its share become polytopes.
+  const Ids  whole  = Agglomeration::matching<2>(1)(triangulation);
+  const auto pieces = Agglomeration::statistics<2>(triangulation, whole);
+  check("at least one for each process",
+        pieces.n_polytopes >= Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) &&
+          pieces.n_disconnected == 0);
+
+  Tessella::AgglomerationHandler<2> handler(triangulation);
+  handler.agglomerate(Agglomeration::matching<2>(n));
+  handler.distribute_dofs(Tessella::FE_BoundingBoxLegendre<2>(1));
+  const auto   parents = NestedAgglomeration::matching(handler, 4, 10);
+  unsigned int n_left  = handler.n_polytopes();
+  bool         good    = !parents.empty();
+  for (const Ids &parent : parents)
+    {
+      good   = good && parent.size() == n_left;
+      n_left = std::set<unsigned int>(parent.begin(), parent.end()).size();
+    }
+  check("levels of multigrid",
+        Utilities::MPI::min(good ? 1 : 0, MPI_COMM_WORLD) == 1 &&
+          Utilities::MPI::sum(n_left, MPI_COMM_WORLD) <= 10);
+}
+
 int
 main(int argc, char **argv)
 {
   TestProgram program(argc, argv);
+  if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
+    {
+      check_distributed();
+      return 0;
+    }
   {
     Triangulation<2> triangulation;
     GridGenerator::subdivided_hyper_cube(triangulation, 100);
