@@ -39,7 +39,7 @@ namespace Tessella
      * of polytopes makes each of them a polytope.
      *
      * Cost: linear in the number of cells, 2 to 4 microseconds a cell on one
-     * thread, and 150 bytes a cell while it runs.
+     * thread.
      */
     template <int dim>
     Strategy<dim>
