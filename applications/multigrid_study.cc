@@ -136,7 +136,8 @@ namespace Tessella
         prm.add_parameter("Nesting",
                           nesting,
                           "How polytopes are joined.",
-                          Patterns::Selection("rtree|metis|ancestors"));
+                          Patterns::Selection(
+                            "rtree|metis|matching|ancestors"));
         prm.add_parameter("Separate materials",
                           separate_materials,
                           "Split polytopes where the material (or what "
@@ -474,6 +475,10 @@ namespace Tessella
       {
         if (parameters.nesting == "ancestors")
           return NestedAgglomeration::ancestors(handler, parameters.coarsest);
+        if (parameters.nesting == "matching")
+          return NestedAgglomeration::matching(handler,
+                                               children,
+                                               parameters.coarsest);
         return parameters.nesting == "metis"
                  ? NestedAgglomeration::metis(handler,
                                               children,

@@ -3,6 +3,8 @@
 
 #include <deal.II/grid/tria.h>
 
+#include <tessella/grid/matching.h>
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -25,7 +27,9 @@ namespace Tessella
       prm.add_parameter(
         "Method",
         method,
-        "none: every cell is a polytope. metis: graph partitioning. rtree: "
+        "none: every cell is a polytope. metis: graph partitioning. "
+        "matching: neighbours joined pairwise on all threads, connected "
+        "polytopes. rtree: "
         "sort-tile-recursive, into the number of polytopes asked for. rtree "
         "levels: nested levels of the tree. space filling curve: groups along "
         "a Hilbert curve. parents: ancestors of the cells of a refined mesh. "
@@ -35,12 +39,12 @@ namespace Tessella
         "of the .vtk mesh file. material id: one polytope per id. single: one "
         "polytope in all.",
         Patterns::Selection(
-          "none|metis|rtree|rtree levels|space filling curve|"
+          "none|metis|matching|rtree|rtree levels|space filling curve|"
           "parents|families|file|cell data|material id|single"));
       prm.add_parameter("Cells per polytope",
                         cells_per_polytope,
-                        "For metis, rtree and space filling curve: the number "
-                        "of polytopes follows the number of cells.",
+                        "For metis, matching, rtree and space filling curve: "
+                        "the number of polytopes follows the number of cells.",
                         Patterns::Double());
       prm.declare_entry("Number of polytopes",
                         "0",
@@ -61,7 +65,8 @@ namespace Tessella
       prm.add_parameter("Field", field, "For cell data: name of the field.");
       prm.add_parameter("Weight expression",
                         weights,
-                        "For metis: weight of a cell at its centre, rounded "
+                        "For metis and matching: weight of a cell at its "
+                        "centre, rounded "
                         "to an integer from 1; polytopes get equal weight. "
                         "Empty: all weigh the same.");
       prm.add_parameter("Split disconnected polytopes",
@@ -89,9 +94,9 @@ namespace Tessella
       AssertThrow(cells_per_polytope >= 1. && std::isfinite(cells_per_polytope),
                   ExcMessage("Agglomeration/Cells per polytope must be at "
                              "least 1."));
-      AssertThrow(weights.empty() || method == "metis",
+      AssertThrow(weights.empty() || method == "metis" || method == "matching",
                   ExcMessage("Agglomeration/Weight expression works with the "
-                             "method metis only."));
+                             "methods metis and matching only."));
       if (method == "file")
         file = find_file("file of polytope ids (Agglomeration/File)",
                          file,
@@ -192,7 +197,7 @@ namespace Tessella
       Agglomeration::Strategy<dim> strategy;
       if (method == "none")
         strategy = Agglomeration::none<dim>();
-      else if (method == "metis")
+      else if (method == "metis" || method == "matching")
         {
           std::vector<unsigned int> cell_weights;
           if (!weights.empty())
@@ -214,7 +219,9 @@ namespace Tessella
                   cell_weights[cell->active_cell_index()] = std::lround(weight);
                 }
             }
-          strategy = Agglomeration::metis<dim>(n, cell_weights);
+          strategy = method == "metis"
+                       ? Agglomeration::metis<dim>(n, cell_weights)
+                       : Agglomeration::matching<dim>(n, cell_weights);
         }
       else if (method == "rtree")
         strategy = Agglomeration::rtree_parts<dim>(n);

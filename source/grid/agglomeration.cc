@@ -12,6 +12,7 @@
 #include <tessella/base/compatibility.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/grid/agglomeration.h>
+#include <tessella/grid/matching.h>
 #include <tessella/grid/partition.h>
 #include <tessella/quadrature/reference_quadrature.h>
 
@@ -27,6 +28,7 @@
 #include "cell_items.h"
 #include "dual_graph.h"
 #include "ghost_exchange.h"
+#include "graph_clustering.h"
 
 namespace Tessella
 {
@@ -161,6 +163,29 @@ namespace Tessella
                                std::to_string(triangulation.n_active_cells()) +
                                " active cells: one entry per active cell is "
                                "needed, in the order of active_cell_index."));
+      }
+
+
+
+      /// Weights of the cells that this process owns. Throws unless @p weights
+      /// is empty or has a positive entry for each active cell.
+      template <int dim>
+      std::vector<unsigned int>
+      checked_weights(const Triangulation<dim>        &triangulation,
+                      const std::vector<unsigned int> &weights,
+                      const std::string               &method)
+      {
+        if (weights.empty())
+          return {};
+        check_n_ids(triangulation,
+                    weights.size(),
+                    "The vector of weights for " + method);
+        const auto zero = std::find(weights.begin(), weights.end(), 0u);
+        AssertThrow(zero == weights.end(),
+                    ExcMessage("The weight for " + method + " of active cell " +
+                               std::to_string(zero - weights.begin()) +
+                               " is zero: all must be positive."));
+        return restrict_to_owned(triangulation, weights);
       }
 
 
@@ -321,19 +346,8 @@ namespace Tessella
     {
       return [n_polytopes, weights](const Triangulation<dim> &triangulation) {
         check_n_polytopes(triangulation, n_polytopes);
-        std::vector<unsigned int> own_weights;
-        if (!weights.empty())
-          {
-            check_n_ids(triangulation,
-                        weights.size(),
-                        "The vector of weights for METIS");
-            const auto zero = std::find(weights.begin(), weights.end(), 0u);
-            AssertThrow(zero == weights.end(),
-                        ExcMessage("The weight for METIS of active cell " +
-                                   std::to_string(zero - weights.begin()) +
-                                   " is zero: all must be positive."));
-            own_weights = restrict_to_owned(triangulation, weights);
-          }
+        const std::vector<unsigned int> own_weights =
+          checked_weights(triangulation, weights, "METIS");
         const unsigned int n_parts = own_share(triangulation, n_polytopes);
         std::vector<unsigned int> ids;
         if (n_parts > 0)
@@ -343,6 +357,45 @@ namespace Tessella
                                       own_weights,
                                       n_parts);
         return expand(triangulation, std::move(ids));
+      };
+    }
+
+
+
+    template <int dim>
+    Strategy<dim>
+    matching(const unsigned int               n_polytopes,
+             const std::vector<unsigned int> &weights)
+    {
+      return [n_polytopes, weights](const Triangulation<dim> &triangulation) {
+        check_n_polytopes(triangulation, n_polytopes);
+        const std::vector<unsigned int> own_weights =
+          checked_weights(triangulation, weights, "matching");
+        unsigned int n_parts = own_share(triangulation, n_polytopes);
+        if (n_parts == 0)
+          return expand(triangulation, std::vector<unsigned int>());
+        internal::DualGraph dual =
+          internal::make_dual_graph(triangulation, false);
+        internal::WeightedGraph graph;
+        graph.offsets   = std::move(dual.offsets);
+        graph.neighbors = std::move(dual.neighbors);
+        if (own_weights.empty())
+          graph.vertex_weights.assign(graph.n_vertices(), 1);
+        else
+          graph.vertex_weights.assign(own_weights.begin(), own_weights.end());
+        const unsigned int n_pieces = internal::n_components(graph);
+        AssertThrow(n_parts >= n_pieces || is_distributed(triangulation),
+                    ExcMessage(
+                      "Agglomeration by matching into " +
+                      std::to_string(n_polytopes) +
+                      " polytopes was asked for, but the mesh consists of " +
+                      std::to_string(n_pieces) +
+                      " pieces that share no face, and these polytopes are "
+                      "connected through faces: ask for at least as many "
+                      "polytopes, or use METIS."));
+        n_parts = std::max(n_parts, n_pieces);
+        return expand(triangulation,
+                      internal::cluster_graph(std::move(graph), n_parts));
       };
     }
 
@@ -822,6 +875,8 @@ namespace Tessella
   template Strategy<dim> none<dim>();                                        \
   template Strategy<dim> metis<dim>(const unsigned int,                      \
                                     const std::vector<unsigned int> &);      \
+  template Strategy<dim> matching<dim>(const unsigned int,                   \
+                                       const std::vector<unsigned int> &);   \
   template Strategy<dim> space_filling_curve<dim>(const unsigned int);       \
   template Strategy<dim> rtree<dim>(const unsigned int, const unsigned int); \
   template Strategy<dim> rtree_parts<dim>(const unsigned int);               \

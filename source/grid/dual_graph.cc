@@ -10,6 +10,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
+
+#include "../base/parallel_for.h"
 
 namespace Tessella
 {
@@ -92,9 +95,91 @@ namespace Tessella
 
 
 
+      // Level and index of the active cells that this process owns, by
+      // active_cell_index.
+      template <int dim>
+      std::vector<std::pair<int, int>>
+      list_owned_cells(const dealii::Triangulation<dim, dim> &triangulation,
+                       const bool                             all)
+      {
+        std::vector<std::pair<int, int>> cells;
+        cells.reserve(triangulation.n_active_cells());
+        for (const auto &cell : triangulation.active_cell_iterators())
+          if (all || cell->is_locally_owned())
+            cells.emplace_back(cell->level(), cell->index());
+        return cells;
+      }
+
+
+
+      // Appends the row of a cell to a graph.
+      template <int dim>
+      void
+      append_own_neighbors(
+        const typename dealii::Triangulation<dim>::cell_iterator &cell,
+        const std::vector<unsigned int>                          &number,
+        const bool                                                with_areas,
+        DualGraph                                                &graph)
+      {
+        for (const unsigned int f : cell->face_indices())
+          {
+            if (cell->at_boundary(f))
+              continue;
+            const auto neighbor = cell->neighbor(f);
+            if (!neighbor->is_active() ||
+                (!number.empty() && !neighbor->is_locally_owned()))
+              continue;
+            const unsigned int index = neighbor->active_cell_index();
+            insert_edge(graph,
+                        number.empty() ? index : number[index],
+                        with_areas,
+                        with_areas ? face_area<dim>(cell->face(f)) : 0.);
+          }
+        graph.offsets.push_back(graph.neighbors.size());
+      }
+
+
+
+      // Graph whose rows are those of @p pieces, one after the other. The
+      // pieces are destroyed.
+      DualGraph
+      join_rows(std::vector<DualGraph> &pieces, const bool with_areas)
+      {
+        std::vector<std::size_t> first_row(1, 0), first_edge(1, 0);
+        for (const DualGraph &piece : pieces)
+          {
+            first_row.push_back(first_row.back() + piece.n_cells());
+            first_edge.push_back(first_edge.back() + piece.neighbors.size());
+          }
+        DualGraph graph;
+        graph.offsets.resize(first_row.back() + 1);
+        graph.offsets[0] = 0;
+        graph.neighbors.resize(first_edge.back());
+        if (with_areas)
+          graph.areas.resize(first_edge.back());
+        parallel_for(pieces.size(), 1, [&](const std::size_t k) {
+          const DualGraph &piece = pieces[k];
+          for (std::size_t i = 1; i < piece.offsets.size(); ++i)
+            graph.offsets[first_row[k] + i] = first_edge[k] + piece.offsets[i];
+          std::copy(piece.neighbors.begin(),
+                    piece.neighbors.end(),
+                    graph.neighbors.begin() + first_edge[k]);
+          std::copy(piece.areas.begin(),
+                    piece.areas.end(),
+                    graph.areas.begin() +
+                      (with_areas ? first_edge[k] : std::size_t(0)));
+          pieces[k] = DualGraph();
+        });
+        return graph;
+      }
+
+
+
+      // Cells that one thread treats at once.
+      constexpr std::size_t block_size = 4096;
+
       // Graph of the neighbours that each cell has through its own faces: those
-      // of the same level and coarser ones. Active cells are visited in the
-      // order of their active_cell_index.
+      // of the same level and coarser ones.
       template <int dim>
       DualGraph
       list_own_neighbors(const dealii::Triangulation<dim, dim> &triangulation,
@@ -102,34 +187,28 @@ namespace Tessella
       {
         const std::vector<unsigned int> number =
           number_owned_cells(triangulation);
-        DualGraph          graph;
-        const unsigned int n_cells = triangulation.n_active_cells();
-        graph.offsets.reserve(n_cells + 1);
-        graph.offsets.push_back(0);
-        graph.neighbors.reserve(std::size_t(2 * dim) * n_cells);
-        if (with_areas)
-          graph.areas.reserve(graph.neighbors.capacity());
-        for (const auto &cell : triangulation.active_cell_iterators())
-          {
-            if (!number.empty() && !cell->is_locally_owned())
-              continue;
-            for (const unsigned int f : cell->face_indices())
-              {
-                if (cell->at_boundary(f))
-                  continue;
-                const auto neighbor = cell->neighbor(f);
-                if (!neighbor->is_active() ||
-                    (!number.empty() && !neighbor->is_locally_owned()))
-                  continue;
-                const unsigned int index = neighbor->active_cell_index();
-                insert_edge(graph,
-                            number.empty() ? index : number[index],
-                            with_areas,
-                            with_areas ? face_area<dim>(cell->face(f)) : 0.);
-              }
-            graph.offsets.push_back(graph.neighbors.size());
-          }
-        return graph;
+        const std::vector<std::pair<int, int>> cells =
+          list_owned_cells(triangulation, number.empty());
+        std::vector<DualGraph> pieces((cells.size() + block_size - 1) /
+                                      block_size);
+        parallel_for(pieces.size(), 1, [&](const std::size_t k) {
+          DualGraph        &piece = pieces[k];
+          const std::size_t begin = k * block_size;
+          const std::size_t end   = std::min(begin + block_size, cells.size());
+          piece.offsets.reserve(end - begin + 1);
+          piece.offsets.push_back(0);
+          piece.neighbors.reserve(2 * dim * (end - begin));
+          if (with_areas)
+            piece.areas.reserve(piece.neighbors.capacity());
+          for (std::size_t i = begin; i < end; ++i)
+            append_own_neighbors<dim>(
+              typename dealii::Triangulation<dim>::cell_iterator(
+                &triangulation, cells[i].first, cells[i].second),
+              number,
+              with_areas,
+              piece);
+        });
+        return join_rows(pieces, with_areas);
       }
 
 
@@ -141,17 +220,28 @@ namespace Tessella
       std::vector<Edge>
       missing_edges(const DualGraph &graph, const bool with_areas)
       {
+        const std::size_t              n_cells = graph.n_cells();
+        std::vector<std::vector<Edge>> pieces((n_cells + block_size - 1) /
+                                              block_size);
+        parallel_for(pieces.size(), 1, [&](const std::size_t k) {
+          const std::size_t end = std::min((k + 1) * block_size, n_cells);
+          for (std::size_t i = k * block_size; i < end; ++i)
+            for (std::size_t e = graph.offsets[i]; e < graph.offsets[i + 1];
+                 ++e)
+              {
+                const unsigned int j     = graph.neighbors[e];
+                const auto         begin = graph.neighbors.begin();
+                if (!std::binary_search(begin + graph.offsets[j],
+                                        begin + graph.offsets[j + 1],
+                                        i))
+                  pieces[k].push_back({j,
+                                       static_cast<unsigned int>(i),
+                                       with_areas ? graph.areas[e] : 0.});
+              }
+        });
         std::vector<Edge> missing;
-        for (unsigned int i = 0; i < graph.n_cells(); ++i)
-          for (std::size_t e = graph.offsets[i]; e < graph.offsets[i + 1]; ++e)
-            {
-              const unsigned int j     = graph.neighbors[e];
-              const auto         begin = graph.neighbors.begin();
-              if (!std::binary_search(begin + graph.offsets[j],
-                                      begin + graph.offsets[j + 1],
-                                      i))
-                missing.push_back({j, i, with_areas ? graph.areas[e] : 0.});
-            }
+        for (const std::vector<Edge> &piece : pieces)
+          missing.insert(missing.end(), piece.begin(), piece.end());
         std::sort(missing.begin(),
                   missing.end(),
                   [](const Edge &a, const Edge &b) {

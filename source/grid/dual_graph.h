@@ -53,7 +53,8 @@ namespace Tessella
              n_processes(Compatibility::get_communicator(triangulation)) > 1;
     }
 
-    /// Builds the dual graph; the cost is linear in the number of cells.
+    /// Builds the dual graph on all threads; the cost is linear in the number
+    /// of cells.
     template <int dim>
     DualGraph
     make_dual_graph(const dealii::Triangulation<dim, dim> &triangulation,

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "../grid/dual_graph.h"
+#include "../grid/graph_clustering.h"
 
 namespace Tessella
 {
@@ -156,71 +157,123 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      // Graph of the polytopes that this process owns. Polytopes are weighted
+      // by their sub-cells, edges by the facets of the interface.
+      template <int dim>
+      internal::WeightedGraph
+      polytope_graph(const PolytopicMesh<dim> &mesh)
+      {
+        internal::WeightedGraph graph;
+        graph.offsets.push_back(0);
+        const unsigned int n_owned = mesh.n_owned_polytopes();
+        for (unsigned int k = 0; k < n_owned; ++k)
+          {
+            const std::size_t begin = graph.neighbors.size();
+            for (unsigned int e = mesh.polytope_interface_offset[k];
+                 e < mesh.polytope_interface_offset[k + 1];
+                 ++e)
+              {
+                const unsigned int side      = mesh.polytope_interface[e];
+                const unsigned int l         = mesh.neighbor(side);
+                const unsigned int interface = side / 2;
+                if (l == invalid_index || l == k || l >= n_owned)
+                  continue;
+                const unsigned int n_facets = mesh.facet_offset[interface + 1] -
+                                              mesh.facet_offset[interface];
+                if (graph.neighbors.size() > begin &&
+                    graph.neighbors.back() == l)
+                  graph.edge_weights.back() += n_facets;
+                else
+                  {
+                    graph.neighbors.push_back(l);
+                    graph.edge_weights.push_back(n_facets);
+                  }
+              }
+            graph.offsets.push_back(graph.neighbors.size());
+            graph.vertex_weights.push_back(
+              std::max(1u,
+                       mesh.subcell_offset[k + 1] - mesh.subcell_offset[k]));
+          }
+        return graph;
+      }
+
+      // Divides the graph of polytopes, and then those of its parts, by
+      // divide(graph, n_parts). least_parts(graph) is a lower bound of n_parts.
+      template <int dim, typename LeastParts, typename Divide>
+      Parents
+      group_graph(const AgglomerationHandler<dim> &handler,
+                  const unsigned int               n_children,
+                  const unsigned int               n_coarsest,
+                  const LeastParts                &least_parts,
+                  const Divide                    &divide)
+      {
+        const MPI_Comm          communicator = handler.get_communicator();
+        const unsigned int      factor       = children<dim>(n_children);
+        Parents                 result;
+        internal::WeightedGraph graph =
+          polytope_graph(handler.polytopic_mesh());
+        while (are_too_many(graph.n_vertices(), n_coarsest, communicator))
+          {
+            const unsigned int n = graph.n_vertices();
+            const unsigned int n_parts =
+              std::max((n + factor - 1) / factor, least_parts(graph));
+            // Otherwise no process can go on.
+            if (Utilities::MPI::max(n_parts < n ? 1u : 0u, communicator) == 0)
+              break;
+            std::vector<unsigned int> parent   = divide(graph, n_parts);
+            const unsigned int        n_groups = internal::renumber(parent);
+            graph = internal::contract(graph, parent, n_groups);
+            result.push_back(std::move(parent));
+          }
+        return result;
+      }
+    } // namespace
+
+
+
     template <int dim>
     Parents
     metis(const AgglomerationHandler<dim> &handler,
           const unsigned int               n_children,
           const unsigned int               n_coarsest)
     {
-      const PolytopicMesh<dim> &mesh         = handler.polytopic_mesh();
-      const MPI_Comm            communicator = handler.get_communicator();
-      const unsigned int        factor       = children<dim>(n_children);
-      Parents                   result;
-      internal::DualGraph       graph;
-      std::vector<unsigned int> weights;
-      graph.offsets.push_back(0);
-      const unsigned int n_owned = mesh.n_owned_polytopes();
-      for (unsigned int k = 0; k < n_owned; ++k)
-        {
-          const std::size_t begin = graph.neighbors.size();
-          for (unsigned int e = mesh.polytope_interface_offset[k];
-               e < mesh.polytope_interface_offset[k + 1];
-               ++e)
-            {
-              const unsigned int l = mesh.neighbor(mesh.polytope_interface[e]);
-              if (l != invalid_index && l != k && l < n_owned &&
-                  (graph.neighbors.size() == begin ||
-                   graph.neighbors.back() != l))
-                graph.neighbors.push_back(l);
-            }
-          graph.offsets.push_back(graph.neighbors.size());
-          weights.push_back(
-            std::max(1u, mesh.subcell_offset[k + 1] - mesh.subcell_offset[k]));
-        }
-      while (are_too_many(graph.n_cells(), n_coarsest, communicator))
-        {
-          const unsigned int        n = graph.n_cells();
-          std::vector<unsigned int> parent =
-            internal::partition_graph(graph,
-                                      weights,
-                                      (n + factor - 1) / factor);
-          const unsigned int n_groups = internal::renumber(parent);
-          // Graph of the groups
-          std::vector<std::vector<unsigned int>> neighbors(n_groups);
-          std::vector<unsigned int>              group_weights(n_groups, 0);
-          for (unsigned int k = 0; k < n; ++k)
-            {
-              group_weights[parent[k]] += weights[k];
-              for (std::size_t e = graph.offsets[k]; e < graph.offsets[k + 1];
-                   ++e)
-                if (parent[graph.neighbors[e]] != parent[k])
-                  neighbors[parent[k]].push_back(parent[graph.neighbors[e]]);
-            }
-          graph = internal::DualGraph();
-          graph.offsets.push_back(0);
-          for (std::vector<unsigned int> &list : neighbors)
-            {
-              std::sort(list.begin(), list.end());
-              list.erase(std::unique(list.begin(), list.end()), list.end());
-              graph.neighbors.insert(graph.neighbors.end(),
-                                     list.begin(),
-                                     list.end());
-              graph.offsets.push_back(graph.neighbors.size());
-            }
-          weights = std::move(group_weights);
-          result.push_back(std::move(parent));
-        }
-      return result;
+      return group_graph(
+        handler,
+        n_children,
+        n_coarsest,
+        [](const internal::WeightedGraph &) { return 0u; },
+        [](const internal::WeightedGraph &graph, const unsigned int n_parts) {
+          internal::DualGraph dual;
+          dual.offsets   = graph.offsets;
+          dual.neighbors = graph.neighbors;
+          return internal::partition_graph(
+            dual,
+            std::vector<unsigned int>(graph.vertex_weights.begin(),
+                                      graph.vertex_weights.end()),
+            n_parts);
+        });
+    }
+
+
+
+    template <int dim>
+    Parents
+    matching(const AgglomerationHandler<dim> &handler,
+             const unsigned int               n_children,
+             const unsigned int               n_coarsest)
+    {
+      return group_graph(
+        handler,
+        n_children,
+        n_coarsest,
+        [](const internal::WeightedGraph &graph) {
+          return internal::n_components(graph);
+        },
+        [](const internal::WeightedGraph &graph, const unsigned int n_parts) {
+          return internal::cluster_graph(graph, n_parts);
+        });
     }
 
 
@@ -340,6 +393,9 @@ namespace Tessella
   template Parents metis(const AgglomerationHandler<dim> &,               \
                          const unsigned int,                              \
                          const unsigned int);                             \
+  template Parents matching(const AgglomerationHandler<dim> &,            \
+                            const unsigned int,                           \
+                            const unsigned int);                          \
   template Parents by_id(const AgglomerationHandler<dim> &,               \
                          const std::vector<std::vector<unsigned int>> &); \
   template Parents by_strategies(                                         \

@@ -13,6 +13,7 @@
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 
 #include <tessella/grid/agglomeration.h>
+#include <tessella/grid/matching.h>
 #include <tessella/grid/partition.h>
 
 #include <algorithm>
@@ -150,12 +151,16 @@ check_strategies(const std::string        &name,
   check_dual_graph(triangulation);
   DynamicSparsityPattern neighbors;
   GridTools::get_face_connectivity_of_cells(triangulation, neighbors);
+  const Ids          whole(n_cells, 0);
+  const unsigned int n_pieces = n_ids(Agglomeration::repair<dim>(
+    Agglomeration::by_id<dim>(whole))(triangulation));
 
   const auto run = [&](const std::string                  &what,
                        const Agglomeration::Strategy<dim> &strategy,
                        const unsigned int                  n_expected,
                        const unsigned int                  min_cells,
-                       const unsigned int                  max_cells) {
+                       const unsigned int                  max_cells,
+                       const bool                          connected = false) {
     const Ids ids = strategy(triangulation);
     std::srand(ids.size()); // results must not depend on the random numbers of
                             // the program
@@ -173,7 +178,8 @@ check_strategies(const std::string        &name,
              *std::min_element(present.begin(), present.end()) &&
            statistics.max_cells ==
              *std::max_element(present.begin(), present.end()) &&
-           statistics.n_disconnected == n_disconnected(neighbors, ids);
+           statistics.n_disconnected == n_disconnected(neighbors, ids) &&
+           !(connected && statistics.n_disconnected > 0);
 
     Agglomeration::RepairOptions options;
     const Ids                    split =
@@ -208,6 +214,13 @@ check_strategies(const std::string        &name,
           n,
           std::max(1u, floor / 2),
           2 * ceil);
+      if (n >= n_pieces)
+        run("matching, " + s,
+            Agglomeration::matching<dim>(n),
+            n,
+            std::max(1u, floor / 2),
+            2 * ceil,
+            /*connected=*/true);
       run("Hilbert, " + s,
           Agglomeration::space_filling_curve<dim>(n),
           n,

@@ -11,6 +11,7 @@
 #include <deal.II/grid/tria.h>
 
 #include <tessella/grid/agglomeration.h>
+#include <tessella/grid/matching.h>
 
 #include <fstream>
 #include <string>
@@ -76,6 +77,10 @@ check_ids(const Triangulation<2> &triangulation)
         n == 0 ? "zero polytopes"
                : "into 5 polytopes was asked for, but the mesh has only 4";
       check_error("METIS", triangulation, Agglomeration::metis<2>(n), text);
+      check_error("matching",
+                  triangulation,
+                  Agglomeration::matching<2>(n),
+                  text);
       check_error("Hilbert",
                   triangulation,
                   Agglomeration::space_filling_curve<2>(n),
@@ -93,6 +98,10 @@ check_ids(const Triangulation<2> &triangulation)
               triangulation,
               Agglomeration::metis<2>(2, {1, 1, 0, 1}),
               "active cell 2 is zero");
+  check_error("zero weight for matching",
+              triangulation,
+              Agglomeration::matching<2>(2, {1, 1, 0, 1}),
+              "weight for matching of active cell 2 is zero");
 }
 
 void

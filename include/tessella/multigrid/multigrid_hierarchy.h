@@ -51,6 +51,19 @@ namespace Tessella
           const unsigned int               n_coarsest = 64);
 
     /**
+     * Pairwise joining of neighbouring polytopes as in
+     * Agglomeration::matching(), weighted by the numbers of sub-cells and by
+     * those of the facets between polytopes. All coarse polytopes are connected
+     * if those of the mesh are. Grouping also ends when only pieces of the mesh
+     * that share no face are left.
+     */
+    template <int dim>
+    Parents
+    matching(const AgglomerationHandler<dim> &handler,
+             const unsigned int               n_children = 0,
+             const unsigned int               n_coarsest = 64);
+
+    /**
      * Groups polytopes by polytope ids of the active cells, finest level first;
      * the ids of the handler itself are not included. Throws an exception with
      * the polytope and the level if cells of one polytope belong to different
