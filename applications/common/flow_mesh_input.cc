@@ -21,7 +21,7 @@ namespace Tessella
         "A mesh around a body in flow instead of files or a generator. "
         "channel_cylinder: channel 2.2 x 0.41 with a circle at (0.2, 0.2) of "
         "radius 0.05. square_cylinder: square of side 1 in a rectangle. "
-        "naca_0012: aerofoil of chord 1, 2-D only. bump: channel with a "
+        "naca_0012: aerofoil of chord 1. bump: channel with a "
         "smooth bump on its lower wall. sphere: circle or sphere in a "
         "concentric far field. Boundary ids: 0 inflow or far field, 1 outflow, "
         "2 body or wall with the bump, 3 other walls, 4 and 5 planes of "
@@ -57,7 +57,8 @@ namespace Tessella
                         Patterns::Integer(1, 10000));
       prm.add_parameter("Geometry depth",
                         depth,
-                        "Length in z, in 3-D, of square_cylinder and bump.",
+                        "Length in z, in 3-D, of square_cylinder, naca_0012 "
+                        "and bump.",
                         Patterns::Double());
       prm.add_parameter("Geometry radius",
                         radius,
@@ -75,11 +76,8 @@ namespace Tessella
 
 
     void
-    FlowMeshInput::check(const unsigned int dim) const
+    FlowMeshInput::check() const
     {
-      AssertThrow(geometry != "naca_0012" || dim == 2,
-                  ExcMessage("Mesh/Geometry = naca_0012 needs Mesh/Dimension = "
-                             "2."));
       const bool one_or_three = geometry == "square_cylinder";
       AssertThrow(!is_given() || far_field.size() == 1 ||
                     (one_or_three && far_field.size() == 3),
@@ -122,8 +120,11 @@ namespace Tessella
             FlowMeshes::bump(triangulation, resolution, depth);
           else if (geometry == "sphere")
             FlowMeshes::sphere(triangulation, resolution, radius, far_field[0]);
-          else if constexpr (dim == 2)
-            FlowMeshes::naca_0012(triangulation, resolution, far_field[0]);
+          else
+            FlowMeshes::naca_0012(triangulation,
+                                  resolution,
+                                  far_field[0],
+                                  depth);
         }
       catch (const std::exception &exception)
         {

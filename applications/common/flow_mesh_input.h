@@ -24,10 +24,9 @@ namespace Tessella
       void
       declare_parameters(dealii::ParameterHandler &prm);
 
-      /// Throws one sentence if parameters do not fit to the geometry or to
-      /// the dimension.
+      /// Throws one sentence if parameters do not fit to the geometry.
       void
-      check(const unsigned int dim) const;
+      check() const;
 
       /// Whether the mesh is one of FlowMeshes.
       bool

@@ -195,7 +195,7 @@ namespace Tessella
     void
     MeshInput::check_geometry() const
     {
-      flow_mesh.check(present_dimension);
+      flow_mesh.check();
       AssertThrow(!flow_mesh.is_given() || files.empty(),
                   ExcMessage("Mesh/Geometry = " + flow_mesh.name() +
                              " is for generated meshes: leave Mesh/Files "

@@ -292,10 +292,54 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      // Product of a manifold of the plane with the direction of z.
+      class ExtrudedManifold : public dealii::ChartManifold<3, 3, 3>
+      {
+      public:
+        explicit ExtrudedManifold(const dealii::ChartManifold<2, 2, 2> &plane)
+          : dealii::ChartManifold<3, 3, 3>(dealii::Tensor<1, 3>(
+              {plane.get_periodicity()[0], plane.get_periodicity()[1], 0.}))
+          , cloned(plane.clone())
+          , plane(dynamic_cast<const dealii::ChartManifold<2, 2, 2> &>(*cloned))
+        {}
+
+        std::unique_ptr<dealii::Manifold<3, 3>>
+        clone() const override
+        {
+          return std::make_unique<ExtrudedManifold>(plane);
+        }
+
+        dealii::Point<3>
+        pull_back(const dealii::Point<3> &point) const override
+        {
+          const dealii::Point<2> p = plane.pull_back({point[0], point[1]});
+          return {p[0], p[1], point[2]};
+        }
+
+        dealii::Point<3>
+        push_forward(const dealii::Point<3> &chart_point) const override
+        {
+          const dealii::Point<2> p =
+            plane.push_forward({chart_point[0], chart_point[1]});
+          return {p[0], p[1], chart_point[2]};
+        }
+
+      private:
+        const std::unique_ptr<dealii::Manifold<2, 2>> cloned;
+        const dealii::ChartManifold<2, 2, 2>         &plane;
+      };
+    } // namespace
+
+
+
+    template <int dim>
     void
-    naca_0012(dealii::Triangulation<2> &triangulation,
-              const Resolution         &resolution,
-              const double              far_field)
+    naca_0012(dealii::Triangulation<dim> &triangulation,
+              const Resolution           &resolution,
+              const double                far_field,
+              const double                depth)
     {
       check_resolution(resolution, 8);
       const unsigned int n = resolution.n_cells;
@@ -331,11 +375,25 @@ namespace Tessella
                        point[1] = -point[1];
                      return CellList<2>::Vertex{point, j == 0, is_curved(j)};
                    });
-      list.create(
+      std::unique_ptr<dealii::Manifold<dim>> in_space;
+      if constexpr (dim == 2)
+        in_space = manifold.clone();
+      else
+        in_space = std::make_unique<ExtrudedManifold>(manifold);
+      create_from_plane<dim>(
         triangulation,
-        resolution.simplices,
-        [](const std::vector<dealii::Point<2>> &) { return 0u; },
-        &manifold);
+        list,
+        resolution,
+        depth,
+        [depth](const std::vector<dealii::Point<dim>> &points)
+          -> dealii::types::boundary_id {
+          if (dim == 3)
+            for (const unsigned int side : {0, 1})
+              if (on_plane(points, dim - 1, side * depth))
+                return 4 + side;
+          return 0;
+        },
+        in_space.get());
     }
 
 
@@ -555,6 +613,16 @@ namespace Tessella
                     const double,
                     const double,
                     const double);
+    template void
+    naca_0012(dealii::Triangulation<2> &,
+              const Resolution &,
+              const double,
+              const double);
+    template void
+    naca_0012(dealii::Triangulation<3> &,
+              const Resolution &,
+              const double,
+              const double);
     template void
     bump(dealii::Triangulation<2> &, const Resolution &, const double);
     template void

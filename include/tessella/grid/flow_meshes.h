@@ -56,7 +56,9 @@ namespace Tessella
      * (0.2, 0.2) (Schaefer, Turek 1996); in 3-D of depth 0.41. The coarse mesh
      * is that of dealii::GridGenerator::channel_with_cylinder() with two
      * shells, with 16 cells around the cylinder. n_cells is the number around
-     * the cylinder, 16 times a power of two.
+     * the cylinder, 16 times a power of two. Choose it instead of refining
+     * tetrahedra afterwards: with MappingQuadratic, some of the refined ones
+     * turn over.
      */
     template <int dim>
     void
@@ -79,16 +81,19 @@ namespace Tessella
 
     /**
      * O-grid around the aerofoil Naca0012 with the far field at a radius of
-     * @p far_field chords. n_cells is the number of cells around it, even. The
-     * height of the first layer is measured at half of the chord. In the plane
-     * of the manifold's circle, an edge follows the aerofoil up to a distance
-     * of twice the length of the body's edges, and further out as long as its
-     * layer is lower than 0.7 times the length of its cells.
+     * @p far_field chords; in 3-D of depth @p depth. n_cells is the number of
+     * cells around it, even. The height of the first layer is measured at half
+     * of the chord. In the plane of the manifold's circle, an edge follows the
+     * aerofoil up to a distance of twice the length of the body's edges, and
+     * further out as long as its layer is lower than 0.7 times the length of
+     * its cells.
      */
+    template <int dim>
     void
-    naca_0012(dealii::Triangulation<2> &triangulation,
-              const Resolution         &resolution,
-              const double              far_field);
+    naca_0012(dealii::Triangulation<dim> &triangulation,
+              const Resolution           &resolution,
+              const double                far_field,
+              const double                depth = 1.);
 
     /**
      * Channel from (-1.5, 0) to (1.5, 0.8) whose lower wall is the smooth bump
