@@ -16,7 +16,9 @@
 #  include <string>
 #  include <utility>
 
+#  include "../../cuda/operators/integral_sums.h"
 #  include "../backends/host_dispatch.h"
+#  include "cuda_integrals.templates.h"
 #  include "cuda_pointwise.h"
 
 namespace Tessella
@@ -75,18 +77,26 @@ namespace Tessella
       report.kernels.clear();
       kernels.reset();
       why_plan.clear();
-      // Integrals are sums of few numbers, which are rarely wanted: the host
-      // computes them.
-      if (type == PointwiseResultType::integrals || !this->has_polytopes())
+      result_type = type;
+      if (!this->has_polytopes())
         return "";
       kernels = integrand.device_kernels();
+      // Integrals may be left to the host whatever the backend is.
+      if (type == PointwiseResultType::integrals)
+        {
+          report.integrand = kernels != nullptr
+                               ? kernels->description()
+                               : "evaluated by the host's threads";
+          report.why = kernels != nullptr ? "" : integrand.why_not_on_device();
+          why_plan   = "integrals are computed";
+          return "";
+        }
       if (kernels == nullptr)
         {
           const std::string why = integrand.why_not_on_device();
           return why.empty() ? "the integrand has no device code" : why;
         }
-      structure   = integrand.structure();
-      result_type = type;
+      structure = integrand.structure();
       if (type == PointwiseResultType::jacobian)
         why_plan = "a Jacobian is computed";
       else
@@ -120,7 +130,8 @@ namespace Tessella
       this->context.report.kernels =
         uses_simplices ? "affine simplices"
                        : "all polytopes, since " + why_not_simplices;
-      if (uses_simplices || kernels == nullptr)
+      if (uses_simplices || kernels == nullptr ||
+          result_type == PointwiseResultType::integrals)
         return "";
       return device_call([&]() {
         return prepare_plan(structure,
@@ -405,10 +416,13 @@ namespace Tessella
     template <int dim>
     typename CUDAPointwiseBackend<dim>::Plan &
     CUDAPointwiseBackend<dim>::prepare_plan(const Structure &structure,
-                                            const bool       jacobian)
+                                            const bool       jacobian,
+                                            const bool       constants)
     {
       prepare_geometry();
-      Plan &plan = jacobian ? jacobian_plan : residual_plan;
+      Plan &plan = constants  ? integral_plan
+                   : jacobian ? jacobian_plan
+                              : residual_plan;
       if (plan.revision != 0 && plan.revision == geometry.revision &&
           same(plan.structure, structure))
         return plan;
@@ -421,7 +435,12 @@ namespace Tessella
                    " bytes of the shared memory of the device, which has " +
                    std::to_string(shared_memory);
       else
-        upload_plan(*made, jacobian, plan);
+        {
+          if (constants)
+            for (Device::PointwiseGroup &group : made->groups)
+              group.n_basis = 1;
+          upload_plan(*made, jacobian, plan);
+        }
       if (made != nullptr && !jacobian)
         {
           plan.facet_layout = facet_layout(structure);
@@ -847,12 +866,146 @@ namespace Tessella
 
 
     template <int dim>
+    bool
+    CUDAPointwiseBackend<dim>::boundary_integrals(const Arguments &arguments,
+                                                  double          *integrals)
+    {
+      const Structure    structure = arguments.integrand.structure();
+      const unsigned int m         = structure.n_components;
+      std::fill_n(integrals,
+                  m * this->context.mesh().polytope_interface.size(),
+                  0.);
+      prepare_geometry();
+      if (boundary_revision == 0 || boundary_revision != geometry.revision ||
+          boundary_penalty_revision != geometry.penalty_revision)
+        {
+          boundary_revision = 0;
+          boundary.reinit(this->context.mesh(),
+                          *geometry.tables,
+                          pointwise_facets(this->context, *geometry.tables));
+          boundary_revision         = geometry.revision;
+          boundary_penalty_revision = geometry.penalty_revision;
+        }
+      const std::uint64_t n = boundary.n_points();
+      if (n == 0 || !structure.boundary_facets ||
+          (structure.facet_output & PointwiseRows::values) == 0)
+        return true;
+      const std::uint64_t distance =
+        Device::n_used_rows(dim, structure.facet_output) * n;
+      if (facet_results.size() < m * distance)
+        facet_results.resize(m * distance);
+      Device::PointwiseTask<dim> task = this->task(nullptr, arguments);
+      boundary.set_points(task.mesh);
+      task.layout        = facet_layout(structure);
+      task.facet_results = facet_results.data();
+      ignore_errors(task);
+      start_clock();
+      launch(Device::PointwiseKernel::facet_residual,
+             task,
+             (n + task.layout.n_threads - 1) / task.layout.n_threads);
+      boundary.sum(m, distance, facet_results.data(), integrals);
+      clock->stop();
+      this->context.report.kernel_time = clock->seconds();
+      return true;
+    }
+
+
+
+    // The residual with the constant as the only test function of each
+    // component: gradients of it vanish.
+    template <int dim>
+    bool
+    CUDAPointwiseBackend<dim>::volume_integrals(const Arguments &arguments,
+                                                double          *integrals)
+    {
+      const PointwiseContext<dim> &context   = this->context;
+      Structure                    structure = arguments.integrand.structure();
+      const unsigned int           m         = structure.n_components;
+      const unsigned int           n = context.mesh().n_owned_polytopes();
+      if (!structure.volume ||
+          (structure.volume_output & PointwiseRows::values) == 0)
+        {
+          std::fill_n(integrals, std::size_t(m) * n, 0.);
+          return true;
+        }
+      structure.interior_facets = structure.boundary_facets = false;
+      const Plan &plan = prepare_plan(structure, false, true);
+      if (!plan.why.empty())
+        return false;
+      // A space whose rows have room for the results of a polytope.
+      unsigned int test = context.n_fields();
+      for (unsigned int f = 0; f < context.n_fields(); ++f)
+        {
+          const PolytopicDoFs &dofs = context.dofs(f);
+          bool room = geometry.max_degree[f] < plan.layout.n_functions;
+          for (unsigned int k = 0; k < n; ++k)
+            room = room && dofs.dof_offset[k + 1] - dofs.dof_offset[k] >= m;
+          if (room)
+            test = f;
+        }
+      if (test == context.n_fields())
+        return false;
+      const std::uint64_t n_dofs = context.dofs(test).dof_offset[n];
+      if (result_buffer.size() < n_dofs)
+        result_buffer.resize(n_dofs);
+      if (values.size() < std::size_t(m) * n)
+        values.resize(std::size_t(m) * n);
+      Device::PointwiseTask<dim> task = this->task(&plan, arguments);
+      task.test                       = test;
+      task.result                     = result_buffer.data();
+      ignore_errors(task);
+      start_clock();
+      launch(Device::PointwiseKernel::residual, task, plan.n_groups);
+      Device::gather_rows(n,
+                          m,
+                          geometry.dof_offset[test].data(),
+                          result_buffer.data(),
+                          values.data());
+      clock->stop();
+      this->context.report.kernel_time = clock->seconds();
+      Device::download_bytes(integrals,
+                             values.data(),
+                             std::size_t(m) * n * sizeof(double));
+      const std::vector<double> frames = polytope_frames(context.mesh());
+      for (unsigned int k = 0; k < n; ++k)
+        for (unsigned int c = 0; c < m; ++c)
+          integrals[std::size_t(k) * m + c] /=
+            frames[std::size_t(2 * dim + 1) * k + 2 * dim];
+      return true;
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::ignore_errors(Device::PointwiseTask<dim> &task)
+    {
+      if (ignored_error.size() == 0)
+        ignored_error.resize(1);
+      task.error = ignored_error.data();
+    }
+
+
+
+    template <int dim>
     void
     CUDAPointwiseBackend<dim>::integrals(const Arguments      &arguments,
                                          const PointwiseRegion region,
                                          double               *integrals)
     {
       device_call([&]() {
+        if (kernels != nullptr && (region == PointwiseRegion::boundary_facet
+                                     ? boundary_integrals(arguments, integrals)
+                                     : volume_integrals(arguments, integrals)))
+          return;
+        if (kernels != nullptr)
+          {
+            OperatorReport &report = this->context.report;
+            report.integrand       = "evaluated by the host's threads";
+            report.why =
+              "the polytopes have too few functions, or too much "
+              "data, for integrals on the device";
+          }
         on_host(arguments, [&](const Arguments &present) {
           host.integrals(present, region, integrals);
         });

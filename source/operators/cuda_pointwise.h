@@ -11,6 +11,7 @@
 #include "../../cuda/device/graph.h"
 #include "../../cuda/operators/operator_device.h"
 #include "../lac/block_space.h"
+#include "cuda_integrals.h"
 #include "cuda_pointwise_simplices.h"
 #include "host_pointwise_backend.h"
 #include "pointwise_backend.h"
@@ -28,13 +29,18 @@ namespace Tessella
      * change.
      *
      * Coefficients and results may be in device memory or in host memory; the
-     * latter are copied. Integrals are left to the host's threads. So are
-     * integrands without device code and spaces so large that the data of a
-     * polytope exceed the shared memory, with the reason in the report; if the
-     * parameters ask for Backend::cuda, both are errors.
+     * latter are copied. Integrands without device code, and spaces so large
+     * that the data of a polytope exceed the shared memory, are left to the
+     * host's threads, with the reason in the report; if the parameters ask for
+     * Backend::cuda, both are errors, except for integrals.
      *
      * Residuals and tangents on conforming affine simplices have kernels of
      * their own, see CUDAPointwiseSimplices.
+     *
+     * <b>Integrals.</b> The kernels are those of the residual: over the
+     * boundary, results at its points are summed for each interface; inside of
+     * polytopes they are multiplied by the constant function. Sums of polytopes
+     * and interfaces are copied to the host, which adds them.
      */
     template <int dim>
     class CUDAPointwiseBackend : public PointwiseBackend<dim>
@@ -128,8 +134,11 @@ namespace Tessella
       prepare_geometry();
       void
       prepare_spaces();
+      // With @p constants, the only test functions are constants.
       Plan &
-      prepare_plan(const Structure &structure, const bool jacobian);
+      prepare_plan(const Structure &structure,
+                   const bool       jacobian,
+                   const bool       constants = false);
       // Plan that the shared memory can hold; null if there is none. The layout
       // then has the smallest number of bytes that was found.
       std::unique_ptr<PointwisePlan<dim>>
@@ -153,7 +162,7 @@ namespace Tessella
                   const bool                jacobian,
                   Plan                     &to) const;
 
-      // Arguments of all kernels; the plan is null for those on simplices.
+      // Arguments of all kernels; the plan is null for those that need none.
       Device::PointwiseTask<dim>
       task(const Plan *plan, const Arguments &arguments);
       // Coefficients in device memory.
@@ -170,6 +179,14 @@ namespace Tessella
       evaluate_and_sum(const Plan                 &plan,
                        Device::PointwiseTask<dim> &task,
                        const bool                  tangent);
+      // Integrals on the device; false if this is not possible.
+      bool
+      boundary_integrals(const Arguments &arguments, double *integrals);
+      bool
+      volume_integrals(const Arguments &arguments, double *integrals);
+      // Lets a kernel find results that are not finite without reporting them.
+      void
+      ignore_errors(Device::PointwiseTask<dim> &task);
       // Starts a kernel.
       void
       launch(const Device::PointwiseKernel     kernel,
@@ -191,8 +208,10 @@ namespace Tessella
       // it.
       std::shared_ptr<const Kernels> kernels;
       Geometry                       geometry;
-      Plan                           residual_plan, jacobian_plan;
-      CUDAPointwiseSimplices<dim>    simplices;
+      Plan                        residual_plan, jacobian_plan, integral_plan;
+      CUDAPointwiseSimplices<dim> simplices;
+      DeviceBoundaryPoints<dim>   boundary;
+      std::uint64_t boundary_revision = 0, boundary_penalty_revision = 0;
       // Why the integrand that was prepared needs a plan.
       std::string         why_plan;
       bool                uses_simplices = false;
@@ -201,7 +220,7 @@ namespace Tessella
       Structure                  structure;
       std::vector<Array<double>> buffers;
       Array<double> direction_buffer, result_buffer, facet_results, values;
-      Array<unsigned long long>            error;
+      Array<unsigned long long>            error, ignored_error;
       std::size_t                          shared_memory = 0;
       std::unique_ptr<Device::StreamClock> clock;
     };

@@ -55,6 +55,21 @@ namespace
 
 
 
+  /// Integrals over the domain and over boundary ids, one after the other.
+  template <int dim, typename Vector>
+  std::vector<double>
+  integrals(PointwiseOperator<dim>                  &op,
+            const Tessella::PointwiseIntegrand<dim> &integrand,
+            const std::vector<const Vector *>       &fields)
+  {
+    std::vector<double> result = op.integrate_volume(integrand, fields);
+    for (const auto &part : op.integrate_boundary(integrand, fields))
+      result.insert(result.end(), part.second.begin(), part.second.end());
+    return result;
+  }
+
+
+
   /// All results of one backend.
   template <int dim>
   struct Results
@@ -95,12 +110,13 @@ namespace
       jacobian.assign(matrix.values(),
                       matrix.values() + sparsity.n_nonzero_elements());
       op.diagonal_blocks(integrand, pointers, blocks);
+      sums = integrals<dim>(op, integrand, pointers);
     }
 
     PointwiseOperator<dim>                      op;
     std::vector<const dealii::Vector<double> *> pointers;
     std::vector<std::vector<double>>            vectors;
-    std::vector<double>                         jacobian, blocks;
+    std::vector<double>                         jacobian, blocks, sums;
     Tessella::BlockSparsity                     sparsity;
     std::string                                 kernels; // of the residual
   };
@@ -210,15 +226,47 @@ namespace
     verify_below(name + ": diagonal blocks", diagonal);
     verify_below(name + ": tangent and Jacobian",
                  difference_to_jacobian(*handlers[0], cuda, fields[0].size()));
+    verify_below(name + ": integrals",
+                 difference(host.sums, cuda.sums, 0, host.sums.size()));
 
     const auto first    = cuda.vectors;
-    const auto jacobian = cuda.jacobian, blocks = cuda.blocks;
+    const auto jacobian = cuda.jacobian, blocks = cuda.blocks, sums = cuda.sums;
     cuda.compute(*integrand);
-    bool same =
-      same_bits(jacobian, cuda.jacobian) && same_bits(blocks, cuda.blocks);
+    bool same = same_bits(jacobian, cuda.jacobian) &&
+                same_bits(blocks, cuda.blocks) && same_bits(sums, cuda.sums);
     for (unsigned int v = 0; v < first.size(); ++v)
       same = same && same_bits(first[v], cuda.vectors[v]);
     verify(name + ": repeatability", same);
+  }
+
+
+
+  /// Integrals whose number of components is not that of the test functions.
+  template <int dim>
+  void
+  compare_integrals(const std::string               &name,
+                    const AgglomerationHandler<dim> &handler,
+                    const dealii::Vector<double>    &u)
+  {
+    const auto integrand =
+      Functors::make_integrand<dim>(Functors::Forces<dim>());
+    integrand->set_coefficient_order(4);
+    PointwiseOperator<dim> host(handler, with<dim>(Backend::host)),
+      cuda(handler, with<dim>(Backend::cuda));
+    const DeviceVector<double> on_device(u);
+    const auto                 expected =
+      integrals<dim, dealii::Vector<double>>(host, *integrand, {&u});
+    const auto one =
+      integrals<dim, dealii::Vector<double>>(cuda, *integrand, {&u});
+    const auto two =
+      integrals<dim, DeviceVector<double>>(cuda, *integrand, {&on_device});
+    verify(name + ": integrals on the device",
+           cuda.report().why.empty() &&
+             contains(cuda.report().integrand, "on the device"),
+           cuda.report().why);
+    verify_below(name + ": forces",
+                 difference(expected, one, 0, expected.size()));
+    verify(name + ": forces from a vector on the device", same_bits(one, two));
   }
 
 
@@ -264,6 +312,7 @@ namespace
                           0);
     set_field(flow, euler_state<dim>(), 0.1, w);
     compare_backends<dim>(name + ", Euler", {&flow}, euler<dim>(), {w}, 1);
+    compare_integrals<dim>(name, flow, w);
   }
 
 
@@ -451,6 +500,35 @@ namespace
     host.apply_tangent(*integrand, {&u}, u, r);
     automatic.apply_tangent(*integrand, {&u}, u, s);
     compare("tangent");
+    // Two such states do not fit.
+    const auto two = Functors::make_integrand<3>(Functors::TwoStates<3>());
+    two->set_coefficient_order(0);
+    PointwiseOperator<3> on_host({&handler, &handler},
+                                 0,
+                                 with<3>(Backend::host)),
+      by_itself({&handler, &handler}, 0, with<3>(Backend::automatic)),
+      on_device({&handler, &handler}, 0, with<3>(Backend::cuda));
+    on_host.residual(*two, {&u, &u}, r);
+    by_itself.residual(*two, {&u, &u}, s);
+    verify("too large: the reason",
+           contains(by_itself.report().why,
+                    "bytes of the shared memory of the device, which has"),
+           by_itself.report().why);
+    verify("too large: same bits as the host",
+           same_bits(entries(r), entries(s)));
+    const std::string text = message_of([&] {
+      on_device.residual(*two, {&u, &u}, s);
+    });
+    verify("too large: the sentence",
+           contains(text,
+                    "cannot run on a CUDA device, since a polytope needs") &&
+             contains(text, "take lower degrees, or the backend host"),
+           text);
+    verify("too large: integrals",
+           same_bits(
+             on_host.integrate_volume<dealii::Vector<double>>(*two, {&u, &u}),
+             on_device.integrate_volume<dealii::Vector<double>>(*two,
+                                                                {&u, &u})));
     // The same operator after a change of the space.
     distribute(handler, 1, false, 5);
     set_field(handler, euler_state<3>(), 0.1, u);

@@ -23,9 +23,12 @@ namespace Functors
   INSTANTIATE(2, TwoFields);
   INSTANTIATE(2, ThreeComponents);
   INSTANTIATE(2, Euler);
+  INSTANTIATE(2, Forces);
   INSTANTIATE(3, NonlinearDiffusion);
   INSTANTIATE(3, TwoFields);
   INSTANTIATE(3, ThreeComponents);
   INSTANTIATE(3, Euler);
+  INSTANTIATE(3, Forces);
+  INSTANTIATE(3, TwoStates);
 #undef INSTANTIATE
 } // namespace Functors

@@ -79,6 +79,67 @@ namespace Functors
 
 
 
+  /// u - v^3 of two states of five components, the first of which is in the
+  /// test space.
+  template <int dim>
+  struct TwoStates
+  {
+    using Fields                                = FieldComponents<5, 5>;
+    static constexpr int          n_components  = 5;
+    static constexpr unsigned int volume_input  = PointwiseRows::values,
+                                  volume_output = PointwiseRows::values;
+
+    template <typename U, typename R>
+    TESSELLA_HOST_DEVICE void
+    volume(const OperatorPoint<dim> &, const U &u, R &r) const
+    {
+      for (int c = 0; c < 5; ++c)
+        r.value[c] =
+          u.value[c] - u.value[5 + c] * u.value[5 + c] * u.value[5 + c];
+    }
+  };
+
+
+
+  /// Integrals of a state of the Euler equations: kinetic energy, energy and
+  /// enstrophy inside, on the boundary the force of the pressure in two
+  /// directions and the flux of mass.
+  template <int dim>
+  struct Forces
+  {
+    using Fields                                = FieldComponents<dim + 2>;
+    static constexpr int          n_components  = 3;
+    static constexpr unsigned int volume_output = PointwiseRows::values,
+                                  facet_output  = PointwiseRows::values;
+
+    template <typename U, typename R>
+    TESSELLA_HOST_DEVICE void
+    volume(const OperatorPoint<dim> &, const U &u, R &r) const
+    {
+      const auto curl = u.gradient[2][0] - u.gradient[1][1];
+      for (int d = 0; d < dim; ++d)
+        r.value[0] += 0.5 * u.value[1 + d] * u.value[1 + d] / u.value[0];
+      r.value[1] = u.value[dim + 1];
+      r.value[2] = curl * curl;
+    }
+
+    template <typename U, typename R>
+    TESSELLA_HOST_DEVICE void
+    boundary_facet(const OperatorPoint<dim> &p, const U &u, R &r) const
+    {
+      auto pressure = u.value[dim + 1];
+      for (int d = 0; d < dim; ++d)
+        {
+          pressure -= 0.5 * u.value[1 + d] * u.value[1 + d] / u.value[0];
+          r.value[2] += u.value[1 + d] * p.normal[d];
+        }
+      for (int d = 0; d < 2; ++d)
+        r.value[d] = 0.4 * pressure * p.normal[d];
+    }
+  };
+
+
+
   /// Compressible Euler equations, density, momentum and energy: div f(u) = 0
   /// with the Lax-Friedrichs flux. Boundary ids 0 and 2: slip wall; others: a
   /// given state.

@@ -138,7 +138,9 @@ namespace Tessella
                     const unsigned int                     field = 0);
 
     /// Integral of r.value over the domain, for each component of the
-    /// integrand's results. Sums do not depend on threads or processes.
+    /// integrand's results. Sums do not depend on threads or processes. A
+    /// device evaluates integrands that have device code; the sums of polytopes
+    /// alone are copied to the host. A result that is not finite is no error.
     template <typename VectorType>
     std::vector<double>
     integrate_volume(const Integrand                       &integrand,
