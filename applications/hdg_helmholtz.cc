@@ -15,6 +15,7 @@
 #include <tessella/base/on_all_processes.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/hdg/hdg.h>
+#include <tessella/hdg/trace_multigrid.h>
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/numerics/vector_tools.h>
 
@@ -163,18 +164,31 @@ namespace Tessella
           hdg.assemble(form, matrix, rhs);
       }
 
+      /// @p handler is that of the HDG object.
       SystemSolver::Report
-      solve(const SystemSolver &solver)
+      solve(const SystemSolver              &solver,
+            const HDGParameters             &parameters,
+            const AgglomerationHandler<dim> &handler)
       {
-        return device != nullptr
-                 ? solver.solve(device->matrix, device->trace, device->rhs)
-                 : solver.solve(
-                     matrix,
-                     [&](HostBlockMatrix<double> &blocks) {
-                       hdg.copy_blocks(matrix, blocks);
-                     },
-                     trace,
-                     rhs);
+        const auto multigrid = [&](const Iteration &iteration,
+                                   const auto      &blocks,
+                                   auto            &solution,
+                                   const auto      &right_side) {
+          solve_by_multigrid(
+            parameters, handler, iteration, blocks, solution, right_side);
+        };
+        return device != nullptr ? solver.solve(device->matrix,
+                                                device->trace,
+                                                device->rhs,
+                                                multigrid)
+                                 : solver.solve(
+                                     matrix,
+                                     [&](HostBlockMatrix<double> &blocks) {
+                                       hdg.copy_blocks(matrix, blocks);
+                                     },
+                                     trace,
+                                     rhs,
+                                     multigrid);
       }
 
       /// Computes u and q from the traces.
@@ -215,6 +229,34 @@ namespace Tessella
         DeviceBlockMatrix<double> matrix;
         DeviceVector<double>      rhs, trace, u, q;
       };
+
+      template <typename MatrixType, typename VectorType>
+      void
+      solve_by_multigrid(const HDGParameters             &parameters,
+                         const AgglomerationHandler<dim> &handler,
+                         const Iteration                 &iteration,
+                         const MatrixType                &blocks,
+                         VectorType                      &solution,
+                         const VectorType                &right_side) const
+      {
+        using MG = TraceMultigrid<dim, MatrixType>;
+        typename MG::AdditionalData data;
+        data.symmetric         = iteration.method == "cg";
+        data.n_smoothing_steps = parameters.smoothing_steps;
+        data.coarse.cycle      = Multigrid<MatrixType>::Cycle::w;
+        if (!data.symmetric)
+          data.smoother = MG::Smoother::ilu;
+        if (parameters.coarse_operator == "interior penalty")
+          data.coarse_operator = MG::CoarseOperator::interior_penalty;
+        MG multigrid;
+        multigrid.initialize(handler,
+                             hdg,
+                             form,
+                             blocks,
+                             NestedAgglomeration::rtree(handler),
+                             data);
+        iteration.solve(blocks, solution, right_side, multigrid);
+      }
 
       HDG<dim>                              &hdg;
       const AdvectionDiffusionReaction<dim> &form;
@@ -467,7 +509,7 @@ namespace Tessella
             Timer timer;
             try
               {
-                solved = system.solve(solver);
+                solved = system.solve(solver, parameters, handler);
               }
             catch (const std::exception &exception)
               {

@@ -70,9 +70,24 @@ namespace Tessella
         "and automatic there. ilu: with two levels of fill, for every "
         "process on its own rows; automatic with advection. block "
         "gauss-seidel: over the interfaces by colours, there and back; the "
-        "same for any number of processes. Iterations on a device take block "
-        "Chebyshev or block Jacobi (Chebyshev terms).",
-        Patterns::Selection("automatic|ssor|ilu|block gauss-seidel"));
+        "same for any number of processes. trace multigrid: corrections from "
+        "functions of degree one on polytopes, see the class TraceMultigrid; "
+        "on one process, interior penalty takes automatic then. Other "
+        "iterations on a device take block Chebyshev or block Jacobi "
+        "(Chebyshev terms).",
+        Patterns::Selection(
+          "automatic|ssor|ilu|block gauss-seidel|trace multigrid"));
+      prm.add_parameter("Smoothing steps",
+                        smoothing_steps,
+                        "Of trace multigrid, before and after each coarse "
+                        "correction: terms of block Chebyshev, with "
+                        "advection steps of block ILU.",
+                        Patterns::Integer(1));
+      prm.add_parameter("Coarse operator",
+                        coarse_operator,
+                        "Of trace multigrid: made from the trace matrix, or "
+                        "assembled.",
+                        Patterns::Selection("galerkin|interior penalty"));
       prm.add_parameter("GMRES basis",
                         restart,
                         "Vectors kept by GMRES before it restarts. With few "

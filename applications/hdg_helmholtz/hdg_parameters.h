@@ -18,11 +18,12 @@ namespace Tessella
     {
       std::string trace_space = "interface", local_spaces = "equal",
                   local_solvers = "keep", method = "automatic",
-                  preconditioner = "automatic", directory = "results", name;
+                  preconditioner = "automatic", coarse_operator = "galerkin",
+                  directory = "results", name;
       Expression   tau;
       double       tolerance      = 1e-10;
       unsigned int max_iterations = 10000, repetitions = 1, chebyshev_terms = 3,
-                   restart = 150;
+                   restart = 150, smoothing_steps = 6;
       bool compare = false, post_process = true;
 
       void

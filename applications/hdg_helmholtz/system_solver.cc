@@ -73,7 +73,8 @@ namespace Tessella
       const TrilinosWrappers::SparseMatrix                 &matrix,
       const std::function<void(HostBlockMatrix<double> &)> &copy_blocks,
       TrilinosWrappers::MPI::Vector                        &solution,
-      const TrilinosWrappers::MPI::Vector                  &rhs) const
+      const TrilinosWrappers::MPI::Vector                  &rhs,
+      const HostMultigridSolve                             &multigrid) const
     {
       const Iteration iteration = {iterative_method,
                                    parameters.restart,
@@ -95,6 +96,11 @@ namespace Tessella
         {
           HostBlockMatrix<double> blocks;
           copy_blocks(blocks);
+          if (preconditioner == "trace multigrid")
+            {
+              multigrid(iteration, blocks, solution, rhs);
+              return;
+            }
           using Preconditioner = BlockGaussSeidel<HostBlockMatrix<double>>;
           typename Preconditioner::AdditionalData data;
           data.symmetric = !has_advection;
@@ -109,7 +115,8 @@ namespace Tessella
       const TrilinosWrappers::SparseMatrix                 &matrix,
       const std::function<void(HostBlockMatrix<double> &)> &copy_blocks,
       TrilinosWrappers::MPI::Vector                        &solution,
-      const TrilinosWrappers::MPI::Vector                  &rhs) const
+      const TrilinosWrappers::MPI::Vector                  &rhs,
+      const HostMultigridSolve                             &multigrid) const
     {
       solution = 0.;
       if (rhs.size() == 0 || rhs.l2_norm() == 0.)
@@ -120,7 +127,8 @@ namespace Tessella
           return {"direct", 0};
         }
       std::string preconditioner = parameters.preconditioner;
-      if (preconditioner == "automatic")
+      if (preconditioner == "automatic" ||
+          (preconditioner == "trace multigrid" && multigrid == nullptr))
         preconditioner = has_advection ? "ilu" : "ssor";
       const std::string name = iterative_method + " with " + preconditioner;
       SolverControl     control(parameters.max_iterations,
@@ -129,7 +137,13 @@ namespace Tessella
                             false);
       try
         {
-          iterate(preconditioner, control, matrix, copy_blocks, solution, rhs);
+          iterate(preconditioner,
+                  control,
+                  matrix,
+                  copy_blocks,
+                  solution,
+                  rhs,
+                  multigrid);
         }
       catch (const SolverControl::NoConvergence &exception)
         {
@@ -149,7 +163,8 @@ namespace Tessella
     SystemSolver::Report
     SystemSolver::solve(const DeviceBlockMatrix<double> &matrix,
                         DeviceVector<double>            &solution,
-                        const DeviceVector<double>      &rhs) const
+                        const DeviceVector<double>      &rhs,
+                        const DeviceMultigridSolve      &multigrid) const
     {
       solution          = 0.;
       const double norm = rhs.size() > 0 ? rhs.l2_norm() : 0.;
@@ -163,9 +178,12 @@ namespace Tessella
                                    parameters.restart,
                                    control};
       const bool chebyshev = !has_advection && parameters.chebyshev_terms > 1;
+      const bool by_multigrid = parameters.preconditioner == "trace multigrid";
       try
         {
-          if (chebyshev)
+          if (by_multigrid)
+            multigrid(iteration, matrix, solution, rhs);
+          else if (chebyshev)
             {
               BlockChebyshev<DeviceBlockMatrix<double>> preconditioner;
               typename BlockChebyshev<DeviceBlockMatrix<double>>::AdditionalData
@@ -186,7 +204,9 @@ namespace Tessella
           throw_no_convergence(exception);
         }
       return {iterative_method + " with " +
-                (chebyshev ? "block chebyshev" : "block jacobi"),
+                (by_multigrid ? "trace multigrid"
+                 : chebyshev  ? "block chebyshev"
+                              : "block jacobi"),
               control.last_step()};
     }
   } // namespace Application

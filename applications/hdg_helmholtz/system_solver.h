@@ -12,6 +12,7 @@
 #include <functional>
 #include <string>
 
+#include "../common/iteration.h"
 #include "hdg_parameters.h"
 
 namespace Tessella
@@ -30,6 +31,19 @@ namespace Tessella
         unsigned int n_iterations = 0;
       };
 
+      /// Solution of a trace system by the given iteration with TraceMultigrid,
+      /// which needs more than the matrix.
+      template <typename MatrixType, typename VectorType>
+      using MultigridSolve = std::function<void(const Iteration &,
+                                                const MatrixType &,
+                                                VectorType &,
+                                                const VectorType &)>;
+      using HostMultigridSolve =
+        MultigridSolve<HostBlockMatrix<double>,
+                       dealii::TrilinosWrappers::MPI::Vector>;
+      using DeviceMultigridSolve =
+        MultigridSolve<DeviceBlockMatrix<double>, DeviceVector<double>>;
+
       /// @p dim is the dimension of space. With advection, matrices are not
       /// symmetric.
       SystemSolver(const HDGParameters &parameters,
@@ -37,18 +51,21 @@ namespace Tessella
                    const bool           has_advection);
 
       /// Solves a system on the host; @p copy_blocks copies the matrix to a
-      /// block matrix.
+      /// block matrix. Without @p multigrid, systems for which the parameters
+      /// ask for it are solved as with the automatic preconditioner.
       Report
       solve(const dealii::TrilinosWrappers::SparseMatrix         &matrix,
             const std::function<void(HostBlockMatrix<double> &)> &copy_blocks,
             dealii::TrilinosWrappers::MPI::Vector                &solution,
-            const dealii::TrilinosWrappers::MPI::Vector          &rhs) const;
+            const dealii::TrilinosWrappers::MPI::Vector          &rhs,
+            const HostMultigridSolve &multigrid = nullptr) const;
 
       /// Solves a system on a device.
       Report
       solve(const DeviceBlockMatrix<double> &matrix,
             DeviceVector<double>            &solution,
-            const DeviceVector<double>      &rhs) const;
+            const DeviceVector<double>      &rhs,
+            const DeviceMultigridSolve      &multigrid) const;
 
     private:
       bool
@@ -60,7 +77,8 @@ namespace Tessella
               const dealii::TrilinosWrappers::SparseMatrix &matrix,
               const std::function<void(HostBlockMatrix<double> &)> &copy_blocks,
               dealii::TrilinosWrappers::MPI::Vector                &solution,
-              const dealii::TrilinosWrappers::MPI::Vector          &rhs) const;
+              const dealii::TrilinosWrappers::MPI::Vector          &rhs,
+              const HostMultigridSolve &multigrid) const;
 
       const HDGParameters &parameters;
       const int            dim;

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_hdg_trace_multigrid_h
+#define tessella_hdg_trace_multigrid_h
+
+#include <tessella/base/compatibility.h>
+#include <tessella/hdg/hdg.h>
+#include <tessella/lac/lusgs.h>
+#include <tessella/multigrid/multigrid.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace Tessella
+{
+  /// Sizes, time and memory of a TraceMultigrid object.
+  struct TraceMultigridReport
+  {
+    std::uint64_t n_trace_dofs = 0, n_coarse_dofs = 0;
+    /// Number of entries of the matrix on polytopes, divided by that of the
+    /// trace matrix.
+    double coarse_complexity = 0.;
+    /// Estimate of the largest eigenvalue of D^{-1} T; 0 if it is not needed.
+    double largest_eigenvalue = 0.;
+    /// Levels of the multigrid on polytopes.
+    MultigridReport coarse;
+    double          setup_time = 0.; ///< seconds
+    /// Memory in bytes, without the trace matrix.
+    std::size_t memory = 0;
+  };
+
+  /**
+   * Multigrid preconditioner for the trace systems of HDG on polytopes of any
+   * shape, on the host or on a CUDA device: the same algorithm for
+   * HostBlockMatrix and DeviceBlockMatrix.
+   *
+   *     hdg.assemble(form, matrix, rhs);
+   *     hdg.copy_blocks(matrix, blocks);
+   *     TraceMultigrid<dim, HostBlockMatrix<double>> multigrid;
+   *     multigrid.initialize(handler, hdg, form, blocks,
+   *                          NestedAgglomeration::rtree(handler));
+   *     SolverCG<VectorType> solver(control);
+   *     solver.solve(blocks, trace, rhs, multigrid);
+   *
+   * <b>Algorithm.</b> A smoother on the trace matrix T, whose blocks belong to
+   * interfaces, and a correction from the space of discontinuous polynomials of
+   * degree one on the polytopes, whatever the degree of the traces:
+   *
+   *     x = S(0, b),
+   *     x = x + P B P^T (b - T x),
+   *     x = S(x, b).
+   *
+   * <i>Injection</i> P. The trace of a discontinuous function v on an interface
+   * is the L2 projection to the trace functions of w_0 v_0 + w_1 v_1. The
+   * weights are the shares of the two sides in the diffusion, w_t = a_t / (a_0
+   * + a_1) with a_t the mean of n . a n: where coefficients jump, the trace
+   * follows the side with the larger one, as the solution does. On simplices
+   * the space contains the continuous functions of degree one, from which B.
+   * Cockburn, O. Dubois, J. Gopalakrishnan and S. Tan (Multigrid for an HDG
+   * method, IMA J. Numer. Anal. 34, 2014) correct; on other polytopes there are
+   * no such functions, but discontinuous ones. The coarse space is not
+   * inherited from agglomerated skeletons (S. Muralikrishnan, T. Bui-Thanh, J.
+   * N. Shadid, A multilevel approach for trace system in HDG discretizations,
+   * J. Comput. Phys. 407, 2020); M. Kronbichler and W. A. Wall (SIAM J. Sci.
+   * Comput. 40, 2018) compare solvers of this kind.
+   *
+   * <i>Coarse operator</i>, CoarseOperator::galerkin: P^T T P + s (A - A_0),
+   * where A and A_0 are matrices of the symmetric interior penalty method of
+   * degree one with and without penalty. Averages of A are weighted and its
+   * penalty follows the smaller diffusion of the two sides (A. Ern, A.
+   * Stephansen, P. Zunino, IMA J. Numer. Anal. 29, 2009). The second term, with
+   * the small factor s = AdditionalData::penalty_share, is needed as P may map
+   * functions to zero, for example those of opposite sign on neighbours. It
+   * vanishes for continuous functions. CoarseOperator::interior_penalty takes A
+   * itself, which couples neighbours only and needs no values of T. It is as
+   * good if the diffusion does not jump and tau is of its size, but not
+   * otherwise, where it was found to be indefinite (jumps of 1e4 and more).
+   *
+   * <i>Coarse solver</i> B: one cycle of Multigrid on groups of polytopes, with
+   * the penalty rescaled: what P^T T P has in addition to A_0 acts like a
+   * penalty, since it vanishes for continuous functions. Without groups the
+   * coarse matrix is inverted.
+   *
+   * <i>Smoother</i> S: Smoother::chebyshev is that of BlockChebyshev with the
+   * diagonal blocks of T, one for each interface; the blocks of high degree
+   * are where the degree is treated, so that no levels of lower degree are
+   * needed. Smoother::ilu, for matrices that are not symmetric, is one or more
+   * steps of BlockILU0, whose sweeps follow SweepData::numbering.
+   *
+   * With a symmetric matrix and Smoother::chebyshev the preconditioner is
+   * symmetric.
+   *
+   * <b>tau</b> should be of the size of the diffusion on each polytope
+   * (HDG::AdditionalData::tau_of_facet). On polytopes that are not simplices
+   * traces are determined by tau alone in part, and the trace matrix is
+   * ill-conditioned where tau is far smaller than a / h; no preconditioner of
+   * this kind then has few iterations. Neither has it where the diffusion jumps
+   * inside a polytope, whose functions of degree one cannot follow: see
+   * Agglomeration::within_materials(). Groups of polytopes across jumps of the
+   * diffusion make the coarse solver worse, and with it the preconditioner.
+   *
+   * <b>Cost</b> of vmult(), with k smoothing steps: 2 k products with T, and
+   * about as much on polytopes as Multigrid for interior penalty of degree one
+   * with a wider stencil. initialize() computes P^T T P on the host in (dim +
+   * 1) operations per entry of T, twice.
+   *
+   * <b>Same input, same bits</b> for every number of threads. vmult() of one
+   * object may not run in several threads at the same time. One process only:
+   * with several ones, initialize() throws an exception.
+   *
+   * Errors, as exceptions: several processes, a matrix of another HDG object,
+   * no smoothing steps, Tvmult() of a preconditioner that is not symmetric;
+   * those of Multigrid and BlockChebyshev (singular diagonal blocks, a matrix
+   * that is found to be indefinite though declared as symmetric, a coarsest
+   * level that is too large).
+   */
+  template <int dim, typename MatrixType>
+  class TraceMultigrid : public Subscriptor
+  {
+  public:
+    using value_type  = typename MatrixType::value_type;
+    using size_type   = typename MatrixType::size_type;
+    using vector_type = typename MatrixType::vector_type;
+
+    enum class Smoother
+    {
+      chebyshev,
+      ilu
+    };
+
+    enum class CoarseOperator
+    {
+      galerkin,
+      interior_penalty
+    };
+
+    struct AdditionalData
+    {
+      Smoother smoother = Smoother::chebyshev;
+      /// Degree of the polynomial, or number of steps, before and after the
+      /// coarse correction.
+      unsigned int n_smoothing_steps = 6;
+      /// Whether the trace matrix is symmetric and positive definite.
+      bool           symmetric       = true;
+      CoarseOperator coarse_operator = CoarseOperator::galerkin;
+      /// Factor s of the penalty in CoarseOperator::galerkin.
+      double penalty_share = 1e-3;
+      /// Order of the interfaces for Smoother::ilu.
+      SweepData sweeps;
+      /// Multigrid on polytopes. AdditionalData::symmetric is taken from above.
+      typename Multigrid<MatrixType>::AdditionalData coarse;
+    };
+
+    TraceMultigrid();
+    ~TraceMultigrid();
+
+    /**
+     * Sets up the preconditioner for @p matrix, the trace matrix that @p hdg
+     * has assembled for @p form on @p handler. @p matrix must outlive this
+     * object. @p parents: groups of polytopes as for MultigridHierarchy, see
+     * NestedAgglomeration; none if it is empty.
+     */
+    void
+    initialize(const AgglomerationHandler<dim>    &handler,
+               const HDG<dim>                     &hdg,
+               const Form<dim>                    &form,
+               const MatrixType                   &matrix,
+               const NestedAgglomeration::Parents &parents,
+               const AdditionalData               &data = AdditionalData());
+    void
+    clear();
+
+    size_type
+    m() const;
+    size_type
+    n() const
+    {
+      return m();
+    }
+
+    /// One cycle for T x = src with x = 0 at the start. VectorType: any vector
+    /// that the matrix accepts.
+    template <typename VectorType>
+    void
+    vmult(VectorType &dst, const VectorType &src) const;
+    /// The same, for symmetric preconditioners only.
+    template <typename VectorType>
+    void
+    Tvmult(VectorType &dst, const VectorType &src) const;
+
+    const TraceMultigridReport &
+    report() const;
+
+  private:
+    struct Implementation;
+    std::unique_ptr<Implementation> implementation;
+  };
+} // namespace Tessella
+
+#endif
