@@ -2,6 +2,7 @@
 #ifndef tessella_applications_common_conservation_solver_h
 #define tessella_applications_common_conservation_solver_h
 
+#include <tessella/numerics/mass_matrix.h>
 #include <tessella/operators/pointwise_operator.h>
 #include <tessella/operators/polytopewise_operator.h>
 #include <tessella/time_stepping/bdf.h>
@@ -17,7 +18,6 @@
 #include "conservation_problem.h"
 #include "conservation_state.h"
 #include "implicit_stage.h"
-#include "mass_matrix.h"
 
 namespace Tessella
 {

@@ -5,12 +5,12 @@
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/lac/lusgs.h>
+#include <tessella/numerics/mass_matrix.h>
 #include <tessella/operators/pointwise_operator.h>
 
 #include <cstdint>
 
 #include "conservation_problem.h"
-#include "mass_matrix.h"
 
 namespace Tessella
 {

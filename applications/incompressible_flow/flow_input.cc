@@ -1,0 +1,573 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include "flow_input.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/patterns.h>
+
+#include <cmath>
+
+#include "../common/program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    // ---- functions
+
+    template <int dim>
+    void
+    TextFlow<dim>::velocity(const Point &p, double *g) const
+    {
+      const auto found = velocities.find(p.boundary_id);
+      if (found != velocities.end())
+        found->second->state(p.x, p.t, g);
+      else if (is_exact)
+        initial_velocity->state(p.x, p.t, g);
+      else
+        for (int d = 0; d < dim; ++d)
+          g[d] = 0.;
+    }
+
+
+
+    template <int dim>
+    double
+    TextFlow<dim>::pressure(const Point &p) const
+    {
+      double     result = 0.;
+      const auto found  = pressures.find(p.boundary_id);
+      if (found != pressures.end())
+        found->second->state(p.x, p.t, &result);
+      else if (is_exact)
+        initial_pressure->state(p.x, p.t, &result);
+      return result;
+    }
+
+
+
+    template <int dim>
+    void
+    TextFlow<dim>::normal_derivative(const Point &p, double *h) const
+    {
+      for (int d = 0; d < dim; ++d)
+        h[d] = 0.;
+      if (!is_exact || pressures.count(p.boundary_id) > 0)
+        return;
+      // Weights of f(x + i s n), i = -2, -1, 1, 2.
+      const double step      = 1e-3,
+                   weight[4] = {1. / 12, -8. / 12, 8. / 12, -1. / 12};
+      const int position[4]  = {-2, -1, 1, 2};
+      for (int i = 0; i < 4; ++i)
+        {
+          double x[dim], u[dim];
+          for (int d = 0; d < dim; ++d)
+            x[d] = p.x[d] + position[i] * step * p.normal[d];
+          initial_velocity->state(x, p.t, u);
+          for (int d = 0; d < dim; ++d)
+            h[d] += weight[i] / step * u[d];
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    TextFlow<dim>::force(const Point &p, double *f) const
+    {
+      source->state(p.x, p.t, f);
+    }
+
+
+
+    template <int dim>
+    TextFlow<dim>
+    FlowInput::create() const
+    {
+      TextFlow<dim> result;
+      const auto    state = [](const std::vector<Expression> &components) {
+        return std::make_shared<ExpressionState<dim>>(components);
+      };
+      result.is_exact         = exact;
+      result.initial_velocity = state(velocity);
+      result.initial_pressure = state(pressure);
+      if (!source.empty())
+        result.source = state(source);
+      for (const auto &id : velocities)
+        result.velocities[id.first] = state(id.second);
+      for (const auto &id : pressures)
+        result.pressures[id.first] = state(id.second);
+      return result;
+    }
+
+
+
+    // ---- parameters
+
+    void
+    FlowInput::declare_parameters(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Flow");
+      prm.declare_entry("Constants",
+                        "",
+                        Patterns::Anything(),
+                        "Constants of all expressions: a = 1, b = 2*a.");
+      prm.declare_entry("Viscosity",
+                        "1",
+                        Patterns::Anything(),
+                        "Kinematic viscosity nu, positive.");
+      prm.declare_entry("Velocity",
+                        "0; 0",
+                        Patterns::Anything(),
+                        "Velocity at time 0: its components as expressions of "
+                        "x, y, z and t, separated by semicolons.");
+      prm.declare_entry("Pressure",
+                        "0",
+                        Patterns::Anything(),
+                        "Pressure at time 0, which the first step of "
+                        "pressure-correction needs.");
+      prm.declare_entry("Exact",
+                        "false",
+                        Patterns::Bool(),
+                        "Whether Velocity and Pressure are the solution for "
+                        "all times: errors are measured against it, and it is "
+                        "the boundary data of ids that have no own.");
+      prm.declare_entry("Force",
+                        "",
+                        Patterns::Anything(),
+                        "Force f as components separated by semicolons; "
+                        "empty: none.");
+      prm.leave_subsection();
+
+      prm.enter_subsection("Boundary conditions");
+      prm.declare_entry("Types",
+                        "",
+                        Patterns::Anything(),
+                        "Type per boundary id: 0: velocity, 1: outflow, 2: "
+                        "symmetry. velocity: the velocity is given; outflow: "
+                        "the pressure and du/dn are given; symmetry: a plane "
+                        "normal to an axis. Periodic boundaries are set in the "
+                        "section Mesh.");
+      prm.declare_entry("Velocities",
+                        "",
+                        Patterns::Anything(),
+                        "Velocities per boundary id, separated by semicolons, "
+                        "with commas between components: 0: y*(1-y), 0; 3: 1, "
+                        "0. Ids without an entry: the exact solution, or "
+                        "zero.");
+      prm.declare_entry("Pressures",
+                        "",
+                        Patterns::Anything(),
+                        "Pressures of outflow parts per boundary id, separated "
+                        "by semicolons: 1: 0. du/dn is then zero. Ids without "
+                        "an entry: the exact solution, or zero.");
+      prm.leave_subsection();
+      declare_time(prm);
+      declare_discretisation(prm);
+      declare_records(prm);
+    }
+
+
+
+    void
+    FlowInput::declare_time(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Time");
+      prm.declare_entry("Method",
+                        "dual-splitting",
+                        Patterns::Selection(
+                          "dual-splitting|pressure-correction"),
+                        "Splitting method.");
+      prm.declare_entry("Order",
+                        "2",
+                        Patterns::Integer(1),
+                        "dual-splitting: 1 to 3; pressure-correction: 1, 2.");
+      prm.declare_entry("Start",
+                        "low order",
+                        Patterns::Selection("low order|exact"),
+                        "low order: the first steps have lower orders; exact: "
+                        "past states are those of the exact solution.");
+      prm.declare_entry("Final time",
+                        "1",
+                        Patterns::Anything(),
+                        "Time at the end, positive.");
+      prm.declare_entry("Step",
+                        "0",
+                        Patterns::Anything(),
+                        "Length of the steps; 0: by the CFL number.");
+      prm.declare_entry("CFL number",
+                        "0.5",
+                        Patterns::Double(),
+                        "Step = CFL number min 1/(|u| penalty factor), where "
+                        "the factor is of the order of p^2/h.");
+      prm.declare_entry("Growth",
+                        "1.2",
+                        Patterns::Double(1.),
+                        "Largest ratio of successive steps.");
+      prm.declare_entry("Halvings",
+                        "0",
+                        Patterns::Integer(0, 12),
+                        "Further runs with half of Step, a quarter, and so on, "
+                        "for rates in time.");
+      prm.declare_entry("Subcycles",
+                        "0",
+                        Patterns::Integer(0),
+                        "Runge-Kutta steps of the convection in each step; 0: "
+                        "the convection is extrapolated.");
+      prm.declare_entry("Checkpoint after steps",
+                        "0",
+                        Patterns::Integer(0),
+                        "Writes a checkpoint after so many steps; 0: never.");
+      prm.declare_entry("Stop after steps",
+                        "0",
+                        Patterns::Integer(0),
+                        "Ends with a checkpoint after so many steps of this "
+                        "run; 0: at the final time.");
+      prm.declare_entry("Restart from",
+                        "",
+                        Patterns::Anything(),
+                        "Checkpoint to go on from.");
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    FlowInput::declare_discretisation(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Discretisation");
+      prm.declare_entry("Degree",
+                        "2",
+                        Patterns::Anything(),
+                        "Polynomial degrees k of the velocity from 1 to 10.");
+      prm.declare_entry("Pressure degree",
+                        "lower",
+                        Patterns::Selection("lower|equal"),
+                        "lower: k - 1, but 1 for k = 1; equal: k.");
+      prm.declare_entry("Dissipation",
+                        "1",
+                        Patterns::Double(0.),
+                        "Factor zeta of the largest |u . n| in the convective "
+                        "flux; 2: local Lax-Friedrichs.");
+      prm.declare_entry("Backflow",
+                        "1",
+                        Patterns::Double(0., 2.),
+                        "Factor theta on outflow parts where flow comes back; "
+                        "1: it brings no energy.");
+      prm.declare_entry("Divergence penalty",
+                        "1",
+                        Patterns::Double(0.),
+                        "Factor zeta_D of the penalty of the divergence.");
+      prm.declare_entry("Continuity penalty",
+                        "1",
+                        Patterns::Double(0.),
+                        "Factor zeta_C of the penalty of jumps of the normal "
+                        "velocity. No penalty step if both are 0.");
+      prm.declare_entry("Rotational",
+                        "1",
+                        Patterns::Double(0., 1.),
+                        "pressure-correction: factor chi of the divergence in "
+                        "the new pressure.");
+      prm.declare_entry("Penalty constant",
+                        "2.5",
+                        Patterns::Double(),
+                        "Constant of the interior penalty, positive.");
+      prm.leave_subsection();
+      prm.enter_subsection("Solver");
+      prm.declare_entry("Tolerance",
+                        "1e-8",
+                        Patterns::Double(),
+                        "Residual at which iterations end, relative to the "
+                        "right-hand side.");
+      prm.declare_entry("Maximum iterations",
+                        "200",
+                        Patterns::Integer(1),
+                        "Of each solver in a step.");
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    FlowInput::declare_records(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Records");
+      prm.declare_entry("Force id",
+                        "-1",
+                        Patterns::Integer(-1),
+                        "Boundary id on which the force of the flow is "
+                        "computed; -1: none.");
+      prm.declare_entry("Force scale",
+                        "1",
+                        Patterns::Anything(),
+                        "Coefficients are the force times this number.");
+      prm.declare_entry("Strouhal scale",
+                        "1",
+                        Patterns::Anything(),
+                        "Length divided by speed: the Strouhal number is the "
+                        "frequency of the second force coefficient times this "
+                        "number.");
+      prm.declare_entry("Probes",
+                        "",
+                        Patterns::Anything(),
+                        "Points at which velocity and pressure are recorded, "
+                        "separated by semicolons, with commas between "
+                        "coordinates: 0.15, 0.2; 0.25, 0.2.");
+      prm.declare_entry("Steps between records",
+                        "1",
+                        Patterns::Integer(1),
+                        "Number of steps between two lines of the file of "
+                        "records.");
+      prm.declare_entry("Picture interval",
+                        "0",
+                        Patterns::Double(0.),
+                        "Time between two pictures (VTU files in a PVD file); "
+                        "0: the final state only.");
+      prm.leave_subsection();
+    }
+
+
+
+    double
+    FlowInput::number(const std::string &name, const std::string &text) const
+    {
+      const double result =
+        Expression(name, text, std::vector<std::string>(), constants)
+          .value(nullptr);
+      AssertThrow(std::isfinite(result),
+                  ExcMessage(name + " is not a finite number."));
+      return result;
+    }
+
+
+
+    std::vector<Expression>
+    FlowInput::expressions(const std::string &name,
+                           const std::string &text,
+                           const char         separator,
+                           const unsigned int n) const
+    {
+      std::vector<Expression> result;
+      for (const std::string &part : split(text, separator))
+        if (!part.empty())
+          result.emplace_back(name, part, variables, constants);
+      AssertThrow(result.size() == n,
+                  ExcMessage(name + " has " + std::to_string(result.size()) +
+                             " components, but " + std::to_string(n) +
+                             " are needed."));
+      return result;
+    }
+
+
+
+    std::map<unsigned int, std::vector<Expression>>
+    FlowInput::by_boundary_id(const std::string &name,
+                              const std::string &text,
+                              const unsigned int n) const
+    {
+      std::map<unsigned int, std::vector<Expression>> result;
+      for (const std::string &part : split(text, ';'))
+        {
+          if (part.empty())
+            continue;
+          const auto        colon = part.find(':');
+          const std::string id    = split(part.substr(0, colon), ';')[0];
+          AssertThrow(colon != std::string::npos && is_index(id),
+                      ExcMessage("The entry '" + part + "' of " + name +
+                                 " must have the form 'id: values'."));
+          result[std::stoi(id)] =
+            expressions(name, part.substr(colon + 1), ',', n);
+        }
+      return result;
+    }
+
+
+
+    void
+    FlowInput::parse_parameters(ParameterHandler  &prm,
+                                const unsigned int dimension)
+    {
+      dim       = dimension;
+      variables = coordinate_names(dim);
+      variables.push_back("t");
+      parse_flow(prm);
+      parse_boundary_conditions(prm);
+      parse_time(prm);
+      parse_discretisation(prm);
+      parse_records(prm);
+    }
+
+
+
+    void
+    FlowInput::parse_flow(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Flow");
+      constants      = parse_constants("Flow/Constants", prm.get("Constants"));
+      flow.viscosity = number("Flow/Viscosity", prm.get("Viscosity"));
+      AssertThrow(flow.viscosity > 0.,
+                  ExcMessage("Flow/Viscosity is " + short_text(flow.viscosity) +
+                             ", but must be positive."));
+      velocity = expressions("Flow/Velocity", prm.get("Velocity"), ';', dim);
+      pressure = expressions("Flow/Pressure", prm.get("Pressure"), ';', 1);
+      exact    = prm.get_bool("Exact");
+      if (!prm.get("Force").empty())
+        source = expressions("Flow/Force", prm.get("Force"), ';', dim);
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    FlowInput::parse_boundary_conditions(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Boundary conditions");
+      for (const std::string &entry : split(prm.get("Types"), ','))
+        {
+          if (entry.empty())
+            continue;
+          const std::vector<std::string> parts = split(entry, ':');
+          AssertThrow(parts.size() == 2 && is_index(parts[0]) &&
+                        (parts[1] == "velocity" || parts[1] == "outflow" ||
+                         parts[1] == "symmetry"),
+                      ExcMessage("The entry '" + entry +
+                                 "' of Boundary conditions/Types must have the "
+                                 "form 'id: type' with a type velocity, "
+                                 "outflow or symmetry."));
+          using Type = Flow::IncompressibleCondition;
+          AssertThrow(flow.boundary.n_conditions <
+                        Flow::IncompressibleConditions::max_conditions,
+                      ExcMessage("Boundary conditions/Types has more than 16 "
+                                 "entries."));
+          flow.boundary.add(std::stoi(parts[0]),
+                            parts[1] == "velocity"  ? Type::velocity
+                            : parts[1] == "outflow" ? Type::outflow
+                                                    : Type::symmetry);
+        }
+      velocities = by_boundary_id("Boundary conditions/Velocities",
+                                  prm.get("Velocities"),
+                                  dim);
+      pressures  = by_boundary_id("Boundary conditions/Pressures",
+                                 prm.get("Pressures"),
+                                 1);
+      prm.leave_subsection();
+      const auto check =
+        [&](const auto &values, const auto type, const auto &name) {
+          for (const auto &id : values)
+            AssertThrow(flow.boundary.is(id.first, type),
+                        ExcMessage("Boundary conditions/" + std::string(name) +
+                                   " has an entry for boundary id " +
+                                   std::to_string(id.first) +
+                                   ", whose type is another one."));
+        };
+      check(velocities, Flow::IncompressibleCondition::velocity, "Velocities");
+      check(pressures, Flow::IncompressibleCondition::outflow, "Pressures");
+    }
+
+
+
+    void
+    FlowInput::parse_time(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Time");
+      flow.method = prm.get("Method") == "dual-splitting"
+                      ? Flow::SplittingMethod::dual_splitting
+                      : Flow::SplittingMethod::pressure_correction;
+      flow.order  = prm.get_integer("Order");
+      const unsigned int largest =
+        flow.method == Flow::SplittingMethod::dual_splitting ? 3 : 2;
+      AssertThrow(flow.order <= largest,
+                  ExcMessage("Time/Order is " + std::to_string(flow.order) +
+                             ", but " + prm.get("Method") +
+                             " has orders from 1 to " +
+                             std::to_string(largest) + " only."));
+      exact_start      = prm.get("Start") == "exact";
+      final_time       = number("Time/Final time", prm.get("Final time"));
+      step             = number("Time/Step", prm.get("Step"));
+      cfl_number       = prm.get_double("CFL number");
+      growth           = prm.get_double("Growth");
+      n_halvings       = prm.get_integer("Halvings");
+      flow.n_subcycles = prm.get_integer("Subcycles");
+      checkpoint_steps = prm.get_integer("Checkpoint after steps");
+      stop_steps       = prm.get_integer("Stop after steps");
+      restart          = prm.get("Restart from");
+      prm.leave_subsection();
+      AssertThrow(final_time > 0. && step >= 0. && cfl_number > 0.,
+                  ExcMessage("Time/Final time and CFL number must be positive, "
+                             "and Step must not be negative."));
+      AssertThrow(step > 0. || (n_halvings == 0 && !exact_start),
+                  ExcMessage("Time/Halvings and Start = exact need a fixed "
+                             "Time/Step."));
+      AssertThrow(exact || !exact_start,
+                  ExcMessage("Time/Start = exact needs an exact solution: set "
+                             "Flow/Exact."));
+    }
+
+
+
+    void
+    FlowInput::parse_discretisation(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Discretisation");
+      degrees =
+        parse_integers("Discretisation/Degree", prm.get("Degree"), 1, 10);
+      equal_degrees          = prm.get("Pressure degree") == "equal";
+      flow.zeta              = prm.get_double("Dissipation");
+      flow.theta             = prm.get_double("Backflow");
+      flow.divergence_factor = prm.get_double("Divergence penalty");
+      flow.continuity_factor = prm.get_double("Continuity penalty");
+      flow.penalty_step =
+        flow.divergence_factor > 0. || flow.continuity_factor > 0.;
+      flow.rotational                = prm.get_double("Rotational");
+      flow.assembly.penalty.constant = prm.get_double("Penalty constant");
+      AssertThrow(flow.assembly.penalty.constant > 0.,
+                  ExcMessage("Discretisation/Penalty constant must be "
+                             "positive."));
+      prm.leave_subsection();
+      prm.enter_subsection("Solver");
+      flow.tolerance      = prm.get_double("Tolerance");
+      flow.max_iterations = prm.get_integer("Maximum iterations");
+      AssertThrow(flow.tolerance > 0. && flow.tolerance < 1.,
+                  ExcMessage("Solver/Tolerance must be between 0 and 1."));
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    FlowInput::parse_records(ParameterHandler &prm)
+    {
+      prm.enter_subsection("Records");
+      force_id    = prm.get_integer("Force id");
+      force_scale = number("Records/Force scale", prm.get("Force scale"));
+      strouhal_scale =
+        number("Records/Strouhal scale", prm.get("Strouhal scale"));
+      for (const std::string &point : split(prm.get("Probes"), ';'))
+        {
+          if (point.empty())
+            continue;
+          const std::vector<std::string> x = split(point, ',');
+          AssertThrow(x.size() == dim,
+                      ExcMessage(
+                        "The point '" + point + "' of Records/Probes has " +
+                        std::to_string(x.size()) + " coordinates instead of " +
+                        std::to_string(dim) + "."));
+          for (const std::string &coordinate : x)
+            probes.push_back(number("Records/Probes", coordinate));
+        }
+      record_steps     = prm.get_integer("Steps between records");
+      picture_interval = prm.get_double("Picture interval");
+      prm.leave_subsection();
+    }
+
+
+
+    template class TextFlow<2>;
+    template class TextFlow<3>;
+    template TextFlow<2>
+    FlowInput::create() const;
+    template TextFlow<3>
+    FlowInput::create() const;
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include "flow_run.h"
+
+#include <deal.II/base/data_out_base.h>
+#include <deal.II/base/exceptions.h>
+
+#include <tessella/base/error_message.h>
+#include <tessella/numerics/data_out.h>
+#include <tessella/numerics/vector_tools.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "../common/program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    template <int dim>
+    FlowRun<dim>::FlowRun(const FlowInput               &input,
+                          const OutputInput             &output,
+                          const TextFlow<dim>           &problem,
+                          Flow::IncompressibleFlow<dim> &flow,
+                          const std::string             &suffix)
+      : input(input)
+      , output(output)
+      , problem(problem)
+      , flow(flow)
+      , suffix(suffix)
+    {
+      for (unsigned int i = 0; i < input.probes.size(); i += dim)
+        {
+          probes.emplace_back();
+          for (int d = 0; d < dim; ++d)
+            probes.back()[d] = input.probes[i + d];
+        }
+    }
+
+
+
+    template <int dim>
+    bool
+    FlowRun<dim>::finished() const
+    {
+      return flow.time() > input.final_time * (1. - 1e-12);
+    }
+
+
+
+    template <int dim>
+    std::string
+    FlowRun<dim>::checkpoint() const
+    {
+      return output.file(suffix + ".checkpoint");
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::start(const double step)
+    {
+      if (!input.restart.empty())
+        {
+          const std::vector<double> numbers = flow.read_state(input.restart);
+          AssertThrow(numbers.size() == 2,
+                      ExcMessage("The checkpoint '" + input.restart +
+                                 "' was not written by this program."));
+          last_step    = numbers[0];
+          next_picture = numbers[1];
+        }
+      else if (input.exact_start)
+        flow.initialize_with_past(0.,
+                                  step,
+                                  *problem.initial_velocity,
+                                  *problem.initial_pressure);
+      else
+        {
+          problem.initial_velocity->set_time(0.);
+          problem.initial_pressure->set_time(0.);
+          flow.initialize(0.,
+                          *problem.initial_velocity,
+                          problem.initial_pressure.get());
+        }
+      begin     = flow.time();
+      next_line = begin + 0.1 * (input.final_time - begin);
+    }
+
+
+
+    template <int dim>
+    double
+    FlowRun<dim>::next_step(const double fixed) const
+    {
+      const double left = input.final_time - flow.time();
+      double       dt   = fixed;
+      if (fixed == 0.)
+        {
+          // A fluid at rest has no largest step; the first one is short then.
+          dt =
+            std::min(flow.cfl_step(input.cfl_number), 0.1 * input.final_time);
+          if (last_step > 0.)
+            dt = std::min(dt, input.growth * last_step);
+        }
+      if (left < dt * (1. + 1e-9))
+        return left;
+      return left < 2. * dt && fixed == 0. ? 0.5 * left : dt;
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::advance(const double dt)
+    {
+      try
+        {
+          flow.step(dt);
+        }
+      catch (const ExceptionBase &exception)
+        {
+          write_checkpoint();
+          write_records();
+          AssertThrow(false,
+                      ExcMessage(
+                        "In step " + std::to_string(flow.n_steps() + 1) +
+                        " at time " + short_text(flow.time()) + ", of length " +
+                        short_text(dt) + " and CFL number " +
+                        short_text(flow.cfl_number(dt)) + ": " +
+                        error_message(exception) +
+                        " The state before this step was written to " +
+                        checkpoint() + "."));
+        }
+      last_step = dt;
+      ++n_steps;
+      count_iterations();
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::count_iterations()
+    {
+      const auto &report = flow.report();
+      const auto  count  = [&](Iterations &n, const unsigned int present) {
+        n.mean += (present - n.mean) / n_steps;
+        n.largest = std::max(n.largest, present);
+      };
+      count(pressure, report.pressure_iterations);
+      count(velocity, report.velocity_iterations);
+      count(penalty, report.penalty_iterations);
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::run(const double step)
+    {
+      start(step);
+      record();
+      write_picture();
+      timer.restart();
+      while (!finished())
+        {
+          advance(next_step(step));
+          const bool stop = input.stop_steps > 0 && n_steps == input.stop_steps;
+          if (flow.n_steps() % input.record_steps == 0 || finished() || stop)
+            record();
+          if (input.picture_interval > 0. &&
+              flow.time() > next_picture - 1e-9 * step)
+            write_picture();
+          if (stop || (input.checkpoint_steps > 0 &&
+                       flow.n_steps() % input.checkpoint_steps == 0))
+            {
+              write_checkpoint();
+              write_records();
+            }
+          if (stop)
+            break;
+          if (flow.time() >= next_line && !finished())
+            print_progress();
+        }
+      seconds = timer.wall_time();
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::print_progress()
+    {
+      const double done = (flow.time() - begin) / (input.final_time - begin);
+      next_line += 0.1 * (input.final_time - begin);
+      output.print_machine(
+        "    time " + short_text(flow.time()) + ", step " +
+        std::to_string(flow.n_steps()) + " of length " + short_text(last_step) +
+        ", " + std::to_string(int(timer.wall_time())) + " s, " +
+        std::to_string(int(timer.wall_time() * (1. - done) / done)) +
+        " s remain");
+      write_records();
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::record()
+    {
+      const auto &report = flow.report();
+      records.start_row();
+      records.add("step", std::uint64_t(flow.n_steps()));
+      records.add("time", flow.time(), 10);
+      records.add("dt", report.step, 6);
+      const auto energy = flow.energy_and_enstrophy();
+      records.add("energy", energy.first, 12);
+      records.add("enstrophy", energy.second, 12);
+      records.add("dissipation", 2. * input.flow.viscosity * energy.second, 12);
+      records.add("mass error", flow.mass_error(), 4);
+      records.add("pressure iterations",
+                  std::uint64_t(report.pressure_iterations));
+      records.add("velocity iterations",
+                  std::uint64_t(report.velocity_iterations));
+      records.add("penalty iterations",
+                  std::uint64_t(report.penalty_iterations));
+      records.add("convection s", report.convection_seconds, 4);
+      records.add("pressure s", report.pressure_seconds, 4);
+      records.add("velocity s", report.velocity_seconds, 4);
+      records.add("penalty s", report.penalty_seconds, 4);
+      if (input.force_id >= 0)
+        {
+          std::vector<double> row{flow.time()};
+          for (const bool consistent : {true, false})
+            {
+              const auto all   = flow.forces(consistent);
+              const auto found = all.find(input.force_id);
+              AssertThrow(found != all.end(),
+                          ExcMessage("Records/Force id is " +
+                                     std::to_string(input.force_id) +
+                                     ", but the mesh has no such boundary "
+                                     "id."));
+              for (int d = 0; d < dim; ++d)
+                {
+                  const double c = input.force_scale * found->second[d];
+                  if (consistent)
+                    row.push_back(c);
+                  records.add((consistent ? "force " : "direct force ") +
+                                coordinate_names(dim)[d],
+                              c,
+                              10);
+                }
+            }
+          forces.push_back(row);
+        }
+      if (probes.empty())
+        return;
+      std::vector<Vector<double>>              u, p;
+      const typename HostVector<double>::Base &velocity_vector =
+                                                flow.velocity(),
+                                              &pressure_vector =
+                                                flow.pressure();
+      Tessella::VectorTools::point_values(flow.velocity_space(),
+                                          velocity_vector,
+                                          probes,
+                                          u);
+      Tessella::VectorTools::point_values(flow.pressure_space(),
+                                          pressure_vector,
+                                          probes,
+                                          p);
+      for (unsigned int i = 0; i < probes.size(); ++i)
+        {
+          const std::string name = " at probe " + std::to_string(i);
+          records.add("p" + name, p[i](0), 10);
+          for (int d = 0; d < dim; ++d)
+            records.add("u" + coordinate_names(dim)[d] + name, u[i](d), 10);
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::write_records() const
+    {
+      // A run that goes on from a checkpoint keeps the records before it.
+      const std::string from =
+        input.restart.empty() ? "" : "-from-" + short_text(begin);
+      write_file(output.file(suffix + from + "-records.csv"),
+                 [&](std::ostream &out) { records.write_csv(out); });
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::write_fields(const std::string &file_name) const
+    {
+      HostVector<double> vorticity;
+      flow.compute_vorticity(vorticity);
+      const typename HostVector<double>::Base &u = flow.velocity(),
+                                              &p = flow.pressure(),
+                                              &w = vorticity;
+      using Interpretation   = typename PolytopicDataOut<dim>::Interpretation;
+      const unsigned int   n = dim == 2 ? 1 : 3;
+      const Interpretation kind =
+        dim == 2 ? DataComponentInterpretation::component_is_scalar
+                 : DataComponentInterpretation::component_is_part_of_vector;
+      PolytopicDataOut<dim> data_out(flow.velocity_space());
+      data_out.add_data_vector(u, "velocity");
+      data_out.add_data_vector(flow.pressure_space(), p, {"pressure"});
+      data_out.add_data_vector(flow.vorticity_space(),
+                               w,
+                               std::vector<std::string>(n, "vorticity"),
+                               std::vector<Interpretation>(n, kind));
+      data_out.build_patches();
+      data_out.write_vtu_file(file_name);
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::write_picture()
+    {
+      if (!output.write_solution || input.picture_interval == 0.)
+        return;
+      next_picture = flow.time() + input.picture_interval;
+      const std::string file =
+        output.file(suffix + "-" + std::to_string(flow.n_steps()) + ".vtu");
+      write_fields(file);
+      pictures.emplace_back(flow.time(),
+                            std::filesystem::path(file).filename().string());
+      write_file(output.file(suffix + ".pvd"), [&](std::ostream &out) {
+        DataOutBase::write_pvd_record(out, pictures);
+      });
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::write_final_state(const bool fields) const
+    {
+      write_records();
+      if (output.write_solution && fields)
+        write_fields(output.file(suffix + "-solution.vtu"));
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::write_checkpoint() const
+    {
+      flow.write_state(checkpoint(), {last_step, next_picture});
+    }
+
+
+
+    template <int dim>
+    std::string
+    FlowRun<dim>::describe_forces() const
+    {
+      if (forces.empty())
+        return "";
+      // The second half of the time.
+      const double half     = 0.5 * (forces.front()[0] + forces.back()[0]);
+      double       lower[3] = {1e300, 1e300, 1e300},
+             upper[3] = {-1e300, -1e300, -1e300}, mean = 0.;
+      unsigned int n = 0;
+      for (const auto &row : forces)
+        if (row[0] >= half)
+          {
+            for (int d = 0; d < dim; ++d)
+              {
+                lower[d] = std::min(lower[d], row[1 + d]);
+                upper[d] = std::max(upper[d], row[1 + d]);
+              }
+            mean += row[2];
+            ++n;
+          }
+      mean /= n;
+      // Times at which the second coefficient rises through its mean.
+      std::vector<double> crossings;
+      for (unsigned int i = 1; i < forces.size(); ++i)
+        if (forces[i - 1][0] >= half && forces[i - 1][2] < mean &&
+            forces[i][2] >= mean)
+          crossings.push_back(forces[i - 1][0] +
+                              (forces[i][0] - forces[i - 1][0]) *
+                                (mean - forces[i - 1][2]) /
+                                (forces[i][2] - forces[i - 1][2]));
+      std::string text = "    force coefficients at the end";
+      for (int d = 0; d < dim; ++d)
+        text += " " + short_text(forces.back()[1 + d]);
+      text += "; in the second half of the time between";
+      for (int d = 0; d < dim; ++d)
+        text += (d > 0 ? ", " : " ") + short_text(lower[d]) + " and " +
+                short_text(upper[d]);
+      if (crossings.size() >= 3)
+        text += "; Strouhal number " +
+                short_text(input.strouhal_scale * (crossings.size() - 1.) /
+                           (crossings.back() - crossings.front()));
+      return text;
+    }
+
+
+
+    template class FlowRun<2>;
+    template class FlowRun<3>;
+  } // namespace Application
+} // namespace Tessella

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_applications_incompressible_flow_flow_run_h
+#define tessella_applications_incompressible_flow_flow_run_h
+
+#include <deal.II/base/point.h>
+#include <deal.II/base/timer.h>
+
+#include <tessella/flow/incompressible_flow.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../common/study_table.h"
+#include "../common/text_table.h"
+#include "flow_input.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// Time loop of a flow on one mesh with one degree, with its records,
+    /// pictures and checkpoints.
+    template <int dim>
+    class FlowRun
+    {
+    public:
+      /// @p suffix follows the name of the files of this run.
+      FlowRun(const FlowInput               &input,
+              const OutputInput             &output,
+              const TextFlow<dim>           &problem,
+              Flow::IncompressibleFlow<dim> &flow,
+              const std::string             &suffix);
+
+      /// Advances to the final time, or by the number of steps after which
+      /// the run shall stop, with fixed steps of length @p step or, if it is
+      /// zero, by the CFL number.
+      void
+      run(const double step);
+
+      /// Whether the final time was reached.
+      bool
+      finished() const;
+      /// Mean and largest numbers of iterations of a step.
+      struct Iterations
+      {
+        double       mean    = 0.;
+        unsigned int largest = 0;
+      };
+      Iterations   pressure, velocity, penalty;
+      unsigned int n_steps = 0; ///< of this run
+      double       seconds = 0.;
+
+      /// One line about the forces in the second half of the time, empty
+      /// without forces.
+      std::string
+      describe_forces() const;
+
+      /// File with the state at the end, if the run was stopped.
+      std::string
+      checkpoint() const;
+
+      /// Writes the records and, if @p fields, velocity, pressure and
+      /// vorticity as VTU.
+      void
+      write_final_state(const bool fields) const;
+
+    private:
+      void
+      start(const double step);
+      double
+      next_step(const double fixed) const;
+      void
+      advance(const double dt);
+      void
+      count_iterations();
+      void
+      record();
+      void
+      write_records() const;
+      void
+      write_fields(const std::string &file_name) const;
+      void
+      write_picture();
+      void
+      write_checkpoint() const;
+      void
+      print_progress();
+
+      const FlowInput                &input;
+      const OutputInput              &output;
+      const TextFlow<dim>            &problem;
+      Flow::IncompressibleFlow<dim>  &flow;
+      const std::string               suffix;
+      std::vector<dealii::Point<dim>> probes;
+      TextTable                       records;
+      /// Time and force coefficients.
+      std::vector<std::vector<double>>            forces;
+      std::vector<std::pair<double, std::string>> pictures;
+      double last_step = 0., begin = 0., next_line = 0., next_picture = 0.;
+      dealii::Timer timer;
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif

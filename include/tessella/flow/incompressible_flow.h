@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_flow_incompressible_flow_h
+#define tessella_flow_incompressible_flow_h
+
+#include <deal.II/base/function.h>
+
+#include <tessella/backends/assembly_parameters.h>
+#include <tessella/flow/incompressible_conditions.h>
+#include <tessella/grid/agglomeration.h>
+#include <tessella/grid/agglomeration_handler.h>
+#include <tessella/lac/host_vector.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace Tessella
+{
+  namespace Flow
+  {
+    /// Splitting methods of IncompressibleFlow.
+    enum class SplittingMethod
+    {
+      dual_splitting,     ///< orders 1 to 3
+      pressure_correction ///< orders 1 and 2
+    };
+
+    struct IncompressibleParameters
+    {
+      SplittingMethod method = SplittingMethod::dual_splitting;
+      /// Order in time. Methods start with lower orders, unless initialize()
+      /// is given past velocities.
+      unsigned int order     = 2;
+      double       viscosity = 1.;
+      /// Degrees of velocity and pressure; that of the pressure is k - 1 or k,
+      /// at least 1.
+      unsigned int             degree = 2, pressure_degree = 1;
+      IncompressibleConditions boundary;
+      /// See Convection. The weaker dissipation, zeta = 1, is the default: it
+      /// is that of the exact Riemann solver for the transported velocity.
+      double zeta = 1., theta = 1.;
+      /// Factors zeta_D and zeta_C of the penalties of divergence and of jumps
+      /// of the normal velocity, and whether there is a penalty step.
+      double divergence_factor = 1., continuity_factor = 1.;
+      bool   penalty_step = true;
+      /// chi of pressure_correction: 1, or 0 for the scheme without the
+      /// rotational term.
+      double rotational = 1.;
+      /// Runge-Kutta steps of the convection in each interval of the multi-step
+      /// method; 0: the convection is extrapolated.
+      unsigned int n_subcycles = 0;
+      /// Norm of a residual at which an iteration ends, relative to that of the
+      /// right-hand side.
+      double       tolerance      = 1e-8;
+      unsigned int max_iterations = 200;
+      /// Backend::host, or automatic, which is the same here; and the penalty
+      /// of the interior penalty method.
+      AssemblyParameters assembly;
+    };
+
+    /// Iterations and seconds of a step on this process.
+    struct IncompressibleReport
+    {
+      unsigned int order = 0;
+      double       step  = 0.;
+      /// Iterations of velocity: the largest number of all components.
+      unsigned int pressure_iterations = 0, velocity_iterations = 0,
+                   penalty_iterations = 0;
+      double convection_seconds = 0., pressure_seconds = 0.,
+             velocity_seconds = 0., penalty_seconds = 0.;
+    };
+
+    /**
+     * Incompressible Navier-Stokes equations
+     *   u_t + div(u (x) u) + grad p - nu Laplace(u) = f,   div u = 0
+     * on polytopes by the interior penalty dG method in space, with velocities
+     * of degree k and pressures of degree k - 1 or k, and splitting methods in
+     * time with steps of any length.
+     *
+     *     IncompressibleFlow<dim> flow(triangulation, nullptr, strategy,
+     *                                  functions, parameters);
+     *     flow.initialize(0., velocity, pressure); // functions of deal.II
+     *     while (flow.time() < end)
+     *       flow.step(flow.cfl_step(0.5));
+     *
+     * <b>Space.</b> The operators are those of incompressible_operators.h.
+     *
+     * <b>Time.</b> With the coefficients gamma, alpha_i of BDF and beta_i of
+     * extrapolation, bdf_coefficients(), the mass matrix M, convection N,
+     * gradient G, divergence D and interior penalty A for -Laplace:
+     * - pressure_correction (K. Goda, J. Comput. Phys. 30, 1979; with chi = 1
+     *   the rotational form of L. Timmermans et al., Int. J. Numer. Meth.
+     * Fluids 22, 1996): (gamma M/dt + nu A) u^ = M sum alpha_i u^{n-i}/dt - sum
+     *   beta_i N(u^{n-i}) - G p^n + M f; A phi = -gamma/dt D u^; u = u^ -
+     *   dt/gamma M^{-1} G phi; p = p^n + phi - chi nu M^{-1} D u^. On outflow
+     *   parts phi is the change of the given pressure.
+     * - dual_splitting (G. Karniadakis, M. Israeli, S. Orszag, J. Comput. Phys.
+     *   97, 1991): u^ = (sum alpha_i u^{n-i} - dt M^{-1} sum beta_i N(u^{n-i})
+     * + dt f)/gamma; A p = -gamma/dt D u^ with the Neumann data of
+     *   PressureNeumannData, extrapolated with order 2 at most; u^^ = u^ -
+     *   dt/gamma M^{-1} G p; (gamma M/dt + nu A) u = gamma/dt M u^^.
+     * - Penalty step of N. Fehn, W. Wall, M. Kronbichler (Int. J. Numer. Meth.
+     *   Fluids 88, 2018): DivergencePenalty with tau_D = dt zeta_D |u| h/(k+1),
+     *   |u| being the mean over the polytope, and tau_C = dt zeta_C |u|, of the
+     *   mean of both sides at each point of a facet.
+     * - Subcycling (Y. Maday, A. Patera, E. Ronquist, J. Sci. Comput. 5, 1990):
+     *   sum alpha_i u^{n-i} and the convection are replaced by the solution of
+     *   du~/dt + div(w (x) u~) = 0, w being the polynomial through the past
+     *   velocities. The sum is advanced as one vector: at t^{n-i} it gets the
+     *   term alpha_i u^{n-i}. The Runge-Kutta method is that of Carpenter and
+     *   Kennedy with five stages.
+     *
+     * <b>Solvers.</b> Conjugate gradients: for the pressure with multigrid in
+     * single precision, on closed and periodic domains for the constants as
+     * null space, so that the mean pressure is zero; for each component of the
+     * velocity, whose matrices nu A are assembled once, with the inverse of the
+     * diagonal blocks of gamma M/dt + nu A, which is updated when gamma/dt
+     * changes; for the penalty step with the inverses of its diagonal blocks.
+     * First guesses are extrapolated from past solutions.
+     *
+     * <b>Results</b> have the same bits for any number of threads, and of
+     * processes if multigrid joins no polytopes and these have the same numbers
+     * for each number of processes, since those are the order of the unknowns
+     * of the coarsest level, whose matrix is inverted.
+     *
+     * <b>Errors</b>, as exceptions with one sentence: parameters out of range,
+     * a boundary id without a condition or a condition for an id that the mesh
+     * does not have, a symmetry part that is not normal to an axis, a closed
+     * domain with a net flux, a solver that does not converge, a velocity that
+     * is not finite. An exception of step() leaves the state as it was.
+     */
+    template <int dim>
+    class IncompressibleFlow
+    {
+    public:
+      using VectorType = HostVector<double>;
+
+      /// @p functions are the data; they, the triangulation and the mapping
+      /// must outlive the object. Collective, as all functions below.
+      IncompressibleFlow(const dealii::Triangulation<dim>   &triangulation,
+                         const dealii::Mapping<dim>         *mapping,
+                         const Agglomeration::Strategy<dim> &strategy,
+                         const FlowFunctions<dim>           &functions,
+                         const IncompressibleParameters     &parameters);
+      ~IncompressibleFlow();
+
+      const AgglomerationHandler<dim> &
+      velocity_space() const;
+      const AgglomerationHandler<dim> &
+      pressure_space() const;
+      /// Space of the vorticity: one component in 2-D, three in 3-D.
+      const AgglomerationHandler<dim> &
+      vorticity_space() const;
+
+      /// Starts at @p time with projections of functions, the pressure may be
+      /// null for zero.
+      void
+      initialize(const double                 time,
+                 const dealii::Function<dim> &velocity,
+                 const dealii::Function<dim> *pressure = nullptr);
+      /// The same, with the velocities and pressures of past times, so that the
+      /// first step has the full order: the functions are evaluated at time,
+      /// time - step, ..
+      void
+      initialize_with_past(const double           time,
+                           const double           step,
+                           dealii::Function<dim> &velocity,
+                           dealii::Function<dim> &pressure);
+
+      /// Advances the state by a step of length @p dt.
+      void
+      step(const double dt);
+
+      /// Step by a CFL number: cfl_number min 1 / (|u| penalty factor) over the
+      /// polytopes, the largest |u| and factor of each; infinite at rest.
+      double
+      cfl_step(const double cfl_number) const;
+      /// CFL number of a step.
+      double
+      cfl_number(const double dt) const;
+
+      double
+      time() const;
+      unsigned int
+      n_steps() const;
+      const VectorType &
+      velocity() const;
+      const VectorType &
+      pressure() const;
+      const IncompressibleReport &
+      report() const;
+
+      /// Projection of the curl of the velocity.
+      void
+      compute_vorticity(VectorType &vorticity) const;
+      /// Kinetic energy int |u|^2 / 2 and enstrophy int |curl u|^2 / 2.
+      std::pair<double, double>
+      energy_and_enstrophy() const;
+      /// Force of the flow on each part of the boundary, see BoundaryForce.
+      std::map<dealii::types::boundary_id, std::vector<double>>
+      forces(const bool consistent) const;
+      /// Largest modulus of the flux out of a polytope, int {u} . n, with
+      /// boundary data on velocity parts, divided by the integral of |u| over
+      /// the boundary of a cube of its volume.
+      double
+      mass_error() const;
+
+      /// Writes the state with all histories, and continues from it with the
+      /// same bits on the same number of processes. Errors of reading: those of
+      /// read_time_state(), and a file of another method or order.
+      void
+      write_state(const std::string         &file_name,
+                  const std::vector<double> &numbers = {}) const;
+      /// Returns the numbers of write_state().
+      std::vector<double>
+      read_state(const std::string &file_name);
+
+      /// Memory of the matrices and levels of the solvers, in bytes.
+      std::size_t
+      memory_consumption() const;
+
+    private:
+      struct Implementation;
+      std::unique_ptr<Implementation> implementation;
+    };
+  } // namespace Flow
+} // namespace Tessella
+
+#endif

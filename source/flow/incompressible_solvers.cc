@@ -1,0 +1,535 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include "incompressible_solvers.h"
+
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/parallel.h>
+
+#include <deal.II/fe/fe_system.h>
+#include <deal.II/lac/full_matrix.h>
+#include <deal.II/lac/solver_cg.h>
+
+#include <tessella/fe/fe_bounding_box_legendre.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace Tessella
+{
+  namespace Flow
+  {
+    namespace internal
+    {
+      using namespace dealii;
+
+      namespace
+      {
+        /// Calls function(entry) for the entries of the diagonal blocks, block
+        /// by block and row by row.
+        template <int dim, typename Function>
+        void
+        for_diagonal(const AgglomerationHandler<dim> &handler,
+                     HostBlockMatrix<double>         &matrix,
+                     const Function                  &function)
+        {
+          const BlockSparsity &sparsity = matrix.block_sparsity();
+          for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+            {
+              const unsigned int n = handler.polytopic_dofs().n_basis[k];
+              double *const      block =
+                matrix.values() + sparsity.value_offset[k] +
+                sparsity.column_offset[sparsity.find_block(k, k)];
+              for (unsigned int i = 0; i < n; ++i)
+                for (unsigned int j = 0; j < n; ++j)
+                  function(block[std::size_t(i) * sparsity.row_width[k] + j]);
+            }
+        }
+      } // namespace
+
+
+
+      template <typename MatrixType, typename Preconditioner>
+      unsigned int
+      solve_by_cg(const std::string              &name,
+                  const IncompressibleParameters &parameters,
+                  const MatrixType               &matrix,
+                  const Preconditioner           &preconditioner,
+                  const FlowVector               &rhs,
+                  FlowVector                     &solution)
+      {
+        const double norm = rhs.l2_norm();
+        if (norm == 0.)
+          {
+            solution = 0.;
+            return 0;
+          }
+        SolverControl control(parameters.max_iterations,
+                              parameters.tolerance * norm,
+                              false,
+                              false);
+        bool          solved = true;
+        try
+          {
+            SolverCG<FlowVector> solver(control);
+            solver.solve(matrix, solution, rhs, preconditioner);
+          }
+        catch (const SolverControl::NoConvergence &)
+          {
+            solved = false;
+          }
+        if (!solved)
+          {
+            std::ostringstream text;
+            text << "The solver of the " << name << " did not converge: after "
+                 << control.last_step() << " iterations the residual is "
+                 << control.last_value() / norm
+                 << " of the right-hand side, more than the tolerance of "
+                 << parameters.tolerance
+                 << ". Take shorter steps, more iterations or a larger penalty "
+                    "constant.";
+            AssertThrow(false, ExcMessage(text.str()));
+          }
+        return control.last_step();
+      }
+
+
+
+      // ---- spaces
+
+      template <int dim>
+      FlowSpaces<dim>::FlowSpaces(const Triangulation<dim> &triangulation,
+                                  const Mapping<dim>       *mapping,
+                                  const Agglomeration::Strategy<dim> &strategy,
+                                  const IncompressibleParameters &parameters)
+        : velocity(triangulation, mapping)
+        , pressure(triangulation, mapping)
+        , scalar(triangulation, mapping)
+        , constant(triangulation, mapping)
+      {
+        const std::vector<unsigned int> ids = strategy(triangulation);
+        for (auto *handler : {&velocity, &pressure, &scalar, &constant})
+          handler->agglomerate(
+            [&ids](const Triangulation<dim> &) { return ids; });
+        velocity.distribute_dofs(
+          FESystem<dim>(FE_BoundingBoxLegendre<dim>(parameters.degree), dim));
+        pressure.distribute_dofs(
+          FE_BoundingBoxLegendre<dim>(parameters.pressure_degree));
+        scalar.distribute_dofs(FE_BoundingBoxLegendre<dim>(parameters.degree));
+        constant.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
+      }
+
+
+
+      // ---- pressure
+
+      double
+      pressure_penalty_constant(const IncompressibleParameters &parameters)
+      {
+        const double ratio =
+          double(parameters.degree) / parameters.pressure_degree;
+        return parameters.assembly.penalty.constant * ratio * ratio;
+      }
+
+
+
+      template <int dim>
+      PressureSolver<dim>::PressureSolver(
+        const AgglomerationHandler<dim> &handler,
+        const IncompressibleParameters  &parameters)
+        : parameters(parameters)
+      {
+        AdvectionDiffusionReaction<dim> form;
+        form.set_diffusion(1.);
+        Tessella::BoundaryCondition<dim> condition;
+        condition.type = BoundaryType::neumann;
+        form.set_default_boundary_condition(condition);
+        condition.type                           = BoundaryType::dirichlet;
+        bool                            closed   = true;
+        const IncompressibleConditions &boundary = parameters.boundary;
+        for (unsigned int i = 0; i < boundary.n_conditions; ++i)
+          if (boundary.type[i] == IncompressibleCondition::outflow)
+            {
+              closed = false;
+              form.set_boundary_condition(boundary.boundary_id[i], condition);
+            }
+        AssemblyParameters assembly = parameters.assembly;
+        assembly.penalty.constant   = pressure_penalty_constant(parameters);
+        PolytopicAssembler<dim> assembler(handler, assembly);
+        HostBlockMatrix<double> without_penalty;
+        assembler.reinit(matrix);
+        assembler.assemble_matrix(form, matrix);
+        PenaltyParameters none = parameters.assembly.penalty;
+        none.constant          = 0.;
+        assembler.set_penalty(none);
+        assembler.reinit(without_penalty);
+        assembler.assemble_matrix(form, without_penalty);
+        typename Multigrid<HostBlockMatrix<float>>::AdditionalData data;
+        if (closed)
+          {
+            null_space = NullSpace<FlowVector>::constants(handler);
+            data.constant_null_space = {true};
+          }
+        const MultigridHierarchy hierarchy(handler,
+                                           NestedAgglomeration::rtree(handler));
+        multigrid.initialize(matrix, without_penalty, hierarchy, data);
+      }
+
+
+
+      template <int dim>
+      unsigned int
+      PressureSolver<dim>::solve(FlowVector &rhs, FlowVector &solution) const
+      {
+        if (!has_null_space())
+          return solve_by_cg(
+            "pressure", parameters, matrix, multigrid, rhs, solution);
+        null_space.project_rhs(rhs);
+        const unsigned int n = solve_by_cg(
+          "pressure",
+          parameters,
+          matrix,
+          ProjectedPreconditioner<FlowVector,
+                                  Multigrid<HostBlockMatrix<float>>>(null_space,
+                                                                     multigrid),
+          rhs,
+          solution);
+        null_space.project(solution);
+        return n;
+      }
+
+
+
+      template <int dim>
+      std::size_t
+      PressureSolver<dim>::memory_consumption() const
+      {
+        return matrix.memory_consumption() + multigrid.report().memory;
+      }
+
+
+
+      // ---- velocity
+
+      template <int dim>
+      VelocitySolver<dim>::VelocitySolver(
+        const AgglomerationHandler<dim> &scalar,
+        const AgglomerationHandler<dim> &velocity,
+        const IncompressibleParameters  &parameters,
+        const std::vector<unsigned int> &axis)
+        : scalar(scalar)
+        , velocity(velocity)
+        , parameters(parameters)
+        , mass(scalar)
+      {
+        const IncompressibleConditions &boundary = parameters.boundary;
+        std::vector<std::vector<bool>>  dirichlet(dim);
+        for (unsigned int c = 0; c < dim; ++c)
+          for (unsigned int i = 0; i < boundary.n_conditions; ++i)
+            dirichlet[c].push_back(
+              boundary.type[i] == IncompressibleCondition::velocity ||
+              (boundary.type[i] == IncompressibleCondition::symmetry &&
+               axis[i] == c));
+        for (unsigned int c = 0; c < dim; ++c)
+          {
+            std::vector<unsigned int> same;
+            for (unsigned int d = 0; d < dim; ++d)
+              if (dirichlet[d] == dirichlet[c])
+                same.push_back(d);
+            if (same[0] == c)
+              add_system(dirichlet[c], same);
+          }
+        b.reinit(scalar.locally_owned_dofs(), scalar.get_communicator());
+        x.reinit(b);
+      }
+
+
+
+      template <int dim>
+      void
+      VelocitySolver<dim>::add_system(
+        const std::vector<bool>         &dirichlet,
+        const std::vector<unsigned int> &components)
+      {
+        AdvectionDiffusionReaction<dim> form;
+        form.set_diffusion(parameters.viscosity);
+        const IncompressibleConditions &boundary = parameters.boundary;
+        for (unsigned int i = 0; i < boundary.n_conditions; ++i)
+          {
+            Tessella::BoundaryCondition<dim> condition;
+            condition.type =
+              dirichlet[i] ? BoundaryType::dirichlet : BoundaryType::neumann;
+            form.set_boundary_condition(boundary.boundary_id[i], condition);
+          }
+        systems.push_back(std::make_unique<System>());
+        System &system    = *systems.back();
+        system.components = components;
+        PolytopicAssembler<dim> assembler(scalar, parameters.assembly);
+        assembler.reinit(system.matrix);
+        assembler.assemble_matrix(form, system.matrix);
+        for_diagonal(scalar, system.matrix, [&](const double &entry) {
+          system.diagonal.push_back(entry);
+        });
+      }
+
+
+
+      template <int dim>
+      void
+      VelocitySolver<dim>::set_factor(const double lambda, System &system) const
+      {
+        std::size_t i = 0;
+        for_diagonal(scalar, system.matrix, [&](double &entry) {
+          entry = system.diagonal[i++];
+        });
+        mass.add_to(lambda, system.matrix);
+        system.preconditioner.initialize(system.matrix);
+      }
+
+
+
+      template <int dim>
+      void
+      VelocitySolver<dim>::extract(const unsigned int c,
+                                   const FlowVector  &from,
+                                   FlowVector        &to) const
+      {
+        const PolytopicDoFs &v = velocity.polytopic_dofs(),
+                            &s = scalar.polytopic_dofs();
+        for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
+          std::copy_n(from.begin() + v.dof_offset[k] +
+                        std::size_t(c) * v.n_basis[k],
+                      s.n_basis[k],
+                      to.begin() + s.dof_offset[k]);
+      }
+
+
+
+      template <int dim>
+      void
+      VelocitySolver<dim>::insert(const unsigned int c,
+                                  const FlowVector  &from,
+                                  FlowVector        &to) const
+      {
+        const PolytopicDoFs &v = velocity.polytopic_dofs(),
+                            &s = scalar.polytopic_dofs();
+        for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
+          std::copy_n(from.begin() + s.dof_offset[k],
+                      s.n_basis[k],
+                      to.begin() + v.dof_offset[k] +
+                        std::size_t(c) * v.n_basis[k]);
+      }
+
+
+
+      template <int dim>
+      unsigned int
+      VelocitySolver<dim>::solve(const double      lambda,
+                                 const FlowVector &rhs,
+                                 FlowVector       &solution)
+      {
+        if (lambda != present_factor)
+          for (auto &system : systems)
+            set_factor(lambda, *system);
+        present_factor      = lambda;
+        unsigned int result = 0;
+        for (auto &system : systems)
+          for (const unsigned int c : system->components)
+            {
+              extract(c, rhs, b);
+              extract(c, solution, x);
+              result = std::max(result,
+                                solve_by_cg("velocity",
+                                            parameters,
+                                            system->matrix,
+                                            system->preconditioner,
+                                            b,
+                                            x));
+              insert(c, x, solution);
+            }
+        return result;
+      }
+
+
+
+      template <int dim>
+      std::size_t
+      VelocitySolver<dim>::memory_consumption() const
+      {
+        std::size_t result = 0;
+        for (const auto &system : systems)
+          result += system->matrix.memory_consumption() +
+                    system->preconditioner.memory_consumption() +
+                    sizeof(double) * system->diagonal.size();
+        return result;
+      }
+
+
+
+      // ---- penalty step
+
+      template <int dim>
+      void
+      PenaltySolver<dim>::Preconditioner::initialize(
+        const PolytopicDoFs       &dofs,
+        const unsigned int         n_polytopes,
+        const std::vector<double> &blocks)
+      {
+        first.assign(dofs.dof_offset.begin(),
+                     dofs.dof_offset.begin() + n_polytopes + 1);
+        offset.assign(1, 0);
+        for (unsigned int k = 0; k < n_polytopes; ++k)
+          offset.push_back(offset.back() + (first[k + 1] - first[k]) *
+                                             (first[k + 1] - first[k]));
+        inverse.resize(offset.back());
+        parallel::apply_to_subranges(
+          0U,
+          n_polytopes,
+          [&](const unsigned int begin, const unsigned int end) {
+            FullMatrix<double> block;
+            for (unsigned int k = begin; k < end; ++k)
+              {
+                const unsigned int n = first[k + 1] - first[k];
+                block.reinit(n, n);
+                for (unsigned int i = 0; i < n; ++i)
+                  for (unsigned int j = 0; j < n; ++j)
+                    block(i, j) = blocks[offset[k] + i * n + j];
+                block.gauss_jordan();
+                // The inverse is made symmetric, which rounding may disturb.
+                for (unsigned int i = 0; i < n; ++i)
+                  for (unsigned int j = 0; j < n; ++j)
+                    inverse[offset[k] + i * n + j] =
+                      0.5 * (block(i, j) + block(j, i));
+              }
+          },
+          16);
+      }
+
+
+
+      template <int dim>
+      void
+      PenaltySolver<dim>::Preconditioner::vmult(FlowVector       &dst,
+                                                const FlowVector &src) const
+      {
+        parallel::apply_to_subranges(
+          std::size_t(0),
+          offset.size() - 1,
+          [&](const std::size_t begin, const std::size_t end) {
+            for (std::size_t k = begin; k < end; ++k)
+              {
+                const std::size_t   n   = first[k + 1] - first[k];
+                const double *const x   = src.begin() + first[k];
+                const double       *row = &inverse[offset[k]];
+                for (std::size_t i = 0; i < n; ++i, row += n)
+                  {
+                    double sum = 0.;
+                    for (std::size_t j = 0; j < n; ++j)
+                      sum += row[j] * x[j];
+                    *(dst.begin() + first[k] + i) = sum;
+                  }
+              }
+          },
+          32);
+      }
+
+
+
+      template <int dim>
+      PenaltySolver<dim>::PenaltySolver(
+        const AgglomerationHandler<dim> &velocity,
+        const AgglomerationHandler<dim> &constant,
+        const IncompressibleParameters  &parameters)
+        : velocity(velocity)
+        , constant(constant)
+        , parameters(parameters)
+        , op({&velocity, &velocity, &constant}, 0, parameters.assembly)
+        , speed_op({&constant, &velocity}, 0, parameters.assembly)
+      {
+        // Products of two functions, and their weights.
+        integrand.set_coefficient_order(2);
+        speed.set_coefficient_order(2);
+        w.reinit(velocity.locally_owned_dofs(), velocity.get_communicator());
+        tau.reinit(constant.locally_owned_dofs(), constant.get_communicator());
+      }
+
+
+
+      template <int dim>
+      std::vector<double>
+      PenaltySolver<dim>::mean_speeds(const FlowVector &velocity_vector) const
+      {
+        FlowVector integral(tau);
+        speed_op.template residual<FlowVector>(speed,
+                                               {&tau, &velocity_vector},
+                                               integral);
+        const auto         &mesh = constant.polytopic_mesh();
+        std::vector<double> result(constant.n_polytopes());
+        for (unsigned int k = 0; k < result.size(); ++k)
+          result[k] = *(integral.begin() + k) *
+                      std::sqrt(constant.bounding_box(k).volume()) /
+                      mesh.measure[k];
+        return result;
+      }
+
+
+
+      template <int dim>
+      void
+      PenaltySolver<dim>::set_velocity(const double      dt,
+                                       const FlowVector &new_velocity)
+      {
+        w                                = new_velocity;
+        const std::vector<double> speeds = mean_speeds(w);
+        const auto               &mesh   = constant.polytopic_mesh();
+        for (unsigned int k = 0; k < speeds.size(); ++k)
+          *(tau.begin() + k) = dt * parameters.divergence_factor * speeds[k] *
+                               std::pow(mesh.measure[k], 1. / dim) /
+                               (velocity.polytopic_dofs().degree[k] + 1.) *
+                               std::sqrt(constant.bounding_box(k).volume());
+        integrand.functor().continuity_factor =
+          dt * parameters.continuity_factor;
+        std::vector<double> blocks;
+        op.template diagonal_blocks<FlowVector>(integrand,
+                                                {&w, &w, &tau},
+                                                blocks);
+        preconditioner.initialize(velocity.polytopic_dofs(),
+                                  velocity.n_polytopes(),
+                                  blocks);
+      }
+
+
+
+      template <int dim>
+      void
+      PenaltySolver<dim>::vmult(FlowVector &dst, const FlowVector &src) const
+      {
+        op.template residual<FlowVector>(integrand, {&src, &w, &tau}, dst);
+      }
+
+
+
+      template <int dim>
+      unsigned int
+      PenaltySolver<dim>::solve(const FlowVector &rhs, FlowVector &solution)
+      {
+        return solve_by_cg("divergence penalty",
+                           parameters,
+                           *this,
+                           preconditioner,
+                           rhs,
+                           solution);
+      }
+
+
+
+#define INSTANTIATE(dim)              \
+  template struct FlowSpaces<dim>;    \
+  template class PressureSolver<dim>; \
+  template class VelocitySolver<dim>; \
+  template class PenaltySolver<dim>;
+      INSTANTIATE(2)
+      INSTANTIATE(3)
+#undef INSTANTIATE
+    } // namespace internal
+  }   // namespace Flow
+} // namespace Tessella

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_source_flow_incompressible_solvers_h
+#define tessella_source_flow_incompressible_solvers_h
+
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/flow/incompressible_flow.h>
+#include <tessella/flow/incompressible_operators.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/functor_integrand.h>
+#include <tessella/lac/block_preconditioners.h>
+#include <tessella/multigrid/multigrid.h>
+#include <tessella/numerics/mass_matrix.h>
+#include <tessella/numerics/null_space.h>
+#include <tessella/operators/pointwise_operator.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+// Linear systems of IncompressibleFlow.
+
+namespace Tessella
+{
+  namespace Flow
+  {
+    namespace internal
+    {
+      using FlowVector = HostVector<double>;
+
+      /// Spaces on the same polytopes: velocity, pressure, a component of the
+      /// velocity, and constants.
+      template <int dim>
+      struct FlowSpaces
+      {
+        FlowSpaces(const dealii::Triangulation<dim>   &triangulation,
+                   const dealii::Mapping<dim>         *mapping,
+                   const Agglomeration::Strategy<dim> &strategy,
+                   const IncompressibleParameters     &parameters);
+
+        /// Space of the vorticity.
+        const AgglomerationHandler<dim> &
+        vorticity() const
+        {
+          return dim == 2 ? scalar : velocity;
+        }
+
+        AgglomerationHandler<dim> velocity, pressure, scalar, constant;
+      };
+
+      /// Conjugate gradients for one of the systems, named @p name, to a
+      /// residual of parameters.tolerance |rhs|. Returns the number of
+      /// iterations; an error if they do not suffice.
+      template <typename MatrixType, typename Preconditioner>
+      unsigned int
+      solve_by_cg(const std::string              &name,
+                  const IncompressibleParameters &parameters,
+                  const MatrixType               &matrix,
+                  const Preconditioner           &preconditioner,
+                  const FlowVector               &rhs,
+                  FlowVector                     &solution);
+
+      /**
+       * Penalty constant of the pressure. The projection reduces the divergence
+       * only where the interior penalty matrix is not much smaller than D
+       * M^{-1} G: a component of the pressure at which it is less than half of
+       * that grows from step to step, the faster the shorter the steps are. The
+       * latter contains jumps of pressures that are lifted to velocities of
+       * degree k, so that the penalty must be of the order of k^2/h instead of
+       * p^2/h. That matters at k = 2 and p = 1, where Kovasznay's flow on
+       * squares is unstable with a constant of 5 and stable with 10.
+       */
+      double
+      pressure_penalty_constant(const IncompressibleParameters &parameters);
+
+      /// Interior penalty matrix of -Laplace for the pressure with multigrid.
+      template <int dim>
+      class PressureSolver
+      {
+      public:
+        PressureSolver(const AgglomerationHandler<dim> &handler,
+                       const IncompressibleParameters  &parameters);
+
+        /// Whether the constants are in the null space.
+        bool
+        has_null_space() const
+        {
+          return null_space.size() > 0;
+        }
+        const NullSpace<FlowVector> &
+        constants() const
+        {
+          return null_space;
+        }
+        /// @p solution is the first guess; of @p rhs the part that is not
+        /// consistent is removed.
+        unsigned int
+        solve(FlowVector &rhs, FlowVector &solution) const;
+        std::size_t
+        memory_consumption() const;
+
+      private:
+        const IncompressibleParameters    parameters;
+        HostBlockMatrix<double>           matrix;
+        Multigrid<HostBlockMatrix<float>> multigrid;
+        NullSpace<FlowVector>             null_space;
+      };
+
+
+
+      /**
+       * Systems lambda M + nu A of the velocity. Components whose boundary
+       * conditions have the same types share one scalar matrix. A change of
+       * lambda adds lambda times the mass matrix to the diagonal blocks of nu
+       * A, which are kept, and assembles nothing.
+       */
+      template <int dim>
+      class VelocitySolver
+      {
+      public:
+        /// @p scalar has the space of one component of @p velocity. @p axis is
+        /// the axis to which each condition's part is normal, used for
+        /// symmetry parts.
+        VelocitySolver(const AgglomerationHandler<dim> &scalar,
+                       const AgglomerationHandler<dim> &velocity,
+                       const IncompressibleParameters  &parameters,
+                       const std::vector<unsigned int> &axis);
+
+        /// Returns the largest number of iterations of a component.
+        unsigned int
+        solve(const double lambda, const FlowVector &rhs, FlowVector &solution);
+        std::size_t
+        memory_consumption() const;
+
+      private:
+        struct System
+        {
+          std::vector<unsigned int>            components;
+          HostBlockMatrix<double>              matrix;
+          std::vector<double>                  diagonal;
+          BlockJacobi<HostBlockMatrix<double>> preconditioner;
+        };
+        void
+        add_system(const std::vector<bool>         &dirichlet,
+                   const std::vector<unsigned int> &components);
+        void
+        set_factor(const double lambda, System &system) const;
+        // Copies component c of a velocity to a vector of one component, and
+        // back.
+        void
+        extract(const unsigned int c,
+                const FlowVector  &from,
+                FlowVector        &to) const;
+        void
+        insert(const unsigned int c,
+               const FlowVector  &from,
+               FlowVector        &to) const;
+
+        const AgglomerationHandler<dim>     &scalar, &velocity;
+        const IncompressibleParameters       parameters;
+        MassMatrix<dim>                      mass;
+        std::vector<std::unique_ptr<System>> systems;
+        double                               present_factor = 0.;
+        FlowVector                           b, x;
+      };
+
+
+
+      /// System of DivergencePenalty, without a matrix.
+      template <int dim>
+      class PenaltySolver
+      {
+      public:
+        PenaltySolver(const AgglomerationHandler<dim> &velocity,
+                      const AgglomerationHandler<dim> &constant,
+                      const IncompressibleParameters  &parameters);
+
+        /// Penalties of a step of length @p dt from the velocity @p w.
+        void
+        set_velocity(const double dt, const FlowVector &w);
+        /// Replaces @p rhs = M u^ and the guess @p solution by the solution.
+        unsigned int
+        solve(const FlowVector &rhs, FlowVector &solution);
+        /// Mean of |w| on each polytope.
+        std::vector<double>
+        mean_speeds(const FlowVector &w) const;
+
+        /// Product with the matrix, for solvers.
+        void
+        vmult(FlowVector &dst, const FlowVector &src) const;
+
+      private:
+        // Inverses of diagonal blocks as a preconditioner.
+        class Preconditioner
+        {
+        public:
+          void
+          initialize(const PolytopicDoFs       &dofs,
+                     const unsigned int         n_polytopes,
+                     const std::vector<double> &blocks);
+          void
+          vmult(FlowVector &dst, const FlowVector &src) const;
+
+        private:
+          std::vector<std::uint64_t> first;
+          std::vector<std::size_t>   offset;
+          std::vector<double>        inverse;
+        };
+
+        const AgglomerationHandler<dim>              &velocity, &constant;
+        const IncompressibleParameters                parameters;
+        mutable PointwiseOperator<dim>                op, speed_op;
+        FunctorIntegrand<dim, DivergencePenalty<dim>> integrand;
+        FunctorIntegrand<dim, Speed<dim>>             speed;
+        Preconditioner                                preconditioner;
+        FlowVector                                    w, tau;
+      };
+    } // namespace internal
+  }   // namespace Flow
+} // namespace Tessella
+
+#endif

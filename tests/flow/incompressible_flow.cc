@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+// Splitting methods of incompressible flow: steady polynomial flows, orders in
+// time, steps of different length, subcycling, restart, threads, mistakes.
+
+#include <deal.II/base/multithread_info.h>
+
+#include <tessella/numerics/null_space.h>
+#include <tessella/numerics/vector_tools.h>
+
+#include <cstring>
+#include <limits>
+
+#include "../assembly/compare.h"
+#include "../messages.h"
+#include "incompressible_functions.h"
+
+using namespace Tessella;
+using Flow::IncompressibleCondition;
+using Flow::IncompressibleFlow;
+using Flow::IncompressibleParameters;
+using Flow::SplittingMethod;
+
+/// Mesh with conditions: velocity, and outflow at the ids given.
+template <int dim>
+struct Domain
+{
+  Domain(const std::string               &mesh,
+         const std::string               &agglomeration,
+         const std::vector<unsigned int> &outflow)
+    : agglomeration(make_strategy<dim>(agglomeration))
+  {
+    make_mesh(mesh, triangulation);
+    for (const unsigned int id : triangulation.get_boundary_ids())
+      boundary.add(id,
+                   std::count(outflow.begin(), outflow.end(), id) > 0
+                     ? IncompressibleCondition::outflow
+                     : IncompressibleCondition::velocity);
+  }
+  IncompressibleParameters
+  parameters(const SplittingMethod method, const unsigned int order) const
+  {
+    IncompressibleParameters result;
+    result.method          = method;
+    result.order           = order;
+    result.viscosity       = 0.1;
+    result.degree          = 3;
+    result.pressure_degree = 2;
+    result.boundary        = boundary;
+    result.tolerance       = 1e-12;
+    return result;
+  }
+  Triangulation<dim>             triangulation;
+  Agglomeration::Strategy<dim>   agglomeration;
+  Flow::IncompressibleConditions boundary;
+};
+
+const std::string
+name_of(const IncompressibleParameters &p)
+{
+  return std::string(p.method == SplittingMethod::dual_splitting
+                       ? "dual splitting"
+                       : "pressure correction") +
+         ", order " + std::to_string(p.order);
+}
+
+/// L2 errors of velocity and pressure.
+template <int dim>
+std::pair<double, double>
+errors(const IncompressibleFlow<dim> &flow, const MovingFlow<dim> &exact)
+{
+  FlowFunction<dim> u(exact, dim), p(exact, 1);
+  u.set_time(flow.time());
+  p.set_time(flow.time());
+  double             result[2];
+  HostVector<double> pressure(flow.pressure());
+  const auto         norm = [](const AgglomerationHandler<dim> &handler,
+                       const HostVector<double>        &vector,
+                       const Function<dim>             &function) {
+    Vector<float>                            difference;
+    const typename HostVector<double>::Base &base = vector;
+    Tessella::VectorTools::integrate_difference(
+      handler, base, function, difference, dealii::VectorTools::L2_norm);
+    return Tessella::VectorTools::compute_global_error(
+      handler, difference, dealii::VectorTools::L2_norm);
+  };
+  result[0] = norm(flow.velocity_space(), flow.velocity(), u);
+  // In closed domains the mean pressure is free: both get that of the
+  // projection.
+  const auto constants =
+    NullSpace<HostVector<double>>::constants(flow.pressure_space());
+  HostVector<double>        projection(pressure);
+  HostVector<double>::Base &base = projection;
+  Tessella::VectorTools::project(flow.pressure_space(), p, base);
+  const double free =
+    constants.functional(0) * projection - constants.functional(0) * pressure;
+  pressure.add(free / (constants.functional(0) * constants.vector(0)),
+               constants.vector(0));
+  result[1] = norm(flow.pressure_space(), pressure, p);
+  return {result[0], result[1]};
+}
+
+/// A steady flow in the discrete spaces stays as it is.
+template <int dim>
+void
+test_steady(const std::string               &mesh,
+            const std::string               &agglomeration,
+            const std::vector<unsigned int> &outflow)
+{
+  const Domain<dim>     domain(mesh, agglomeration, outflow);
+  const MovingFlow<dim> functions;
+  for (const auto method :
+       {SplittingMethod::dual_splitting, SplittingMethod::pressure_correction})
+    for (unsigned int order = 1;
+         order <= (method == SplittingMethod::dual_splitting ? 3 : 2);
+         ++order)
+      {
+        const auto              p = domain.parameters(method, order);
+        IncompressibleFlow<dim> flow(
+          domain.triangulation, nullptr, domain.agglomeration, functions, p);
+        flow.initialize(
+          0.,
+          FlowFunction<dim>(functions, dim),
+          std::make_unique<FlowFunction<dim>>(functions, 1).get());
+        for (const double dt : {0.01, 0.012, 0.009, 0.01})
+          flow.step(dt);
+        const auto        e    = errors(flow, functions);
+        const std::string name = std::to_string(dim) + "-D, " + mesh + ", " +
+                                 (outflow.empty() ? "closed, " : "outflow, ") +
+                                 name_of(p) + ": ";
+        check_below(name + "steady velocity", e.first, 2e-9);
+        check_below(name + "steady pressure", e.second, 2e-8);
+        check_below(name + "mass", flow.mass_error(), 1e-8);
+      }
+}
+
+
+
+/// Error at time 0.5 with steps whose lengths have the ratios given.
+std::pair<double, double>
+error_at_end(const Domain<2>                &domain,
+             const MovingFlow<2>            &functions,
+             const IncompressibleParameters &p,
+             const unsigned int              n_steps,
+             const double                    variation)
+{
+  IncompressibleFlow<2> flow(
+    domain.triangulation, nullptr, domain.agglomeration, functions, p);
+  const double    end = 0.5, dt = end / n_steps;
+  FlowFunction<2> u(functions, 2), pressure(functions, 1);
+  flow.initialize_with_past(0., dt, u, pressure);
+  for (unsigned int i = 0; i < n_steps; ++i)
+    flow.step((i % 2 == 0 ? 1. + variation : 1. - variation) * dt);
+  return errors(flow, functions);
+}
+
+void
+test_orders(const std::vector<unsigned int> &outflow)
+{
+  const Domain<2> domain("box", "none", outflow);
+  MovingFlow<2>   functions;
+  functions.moving = 0.5;
+  struct Case
+  {
+    SplittingMethod method;
+    unsigned int    order;
+    double          variation, velocity_rate, pressure_rate;
+  };
+  const auto dual       = SplittingMethod::dual_splitting,
+             correction = SplittingMethod::pressure_correction;
+  for (const Case &c : {Case{dual, 1, 0., .9, .8},
+                        Case{dual, 2, 0., 1.9, 1.8},
+                        Case{dual, 2, 0.2, 1.9, 1.4},
+                        Case{dual, 3, 0., 2.8, 1.8},
+                        Case{correction, 1, 0., .9, .8},
+                        Case{correction, 2, 0., 1.9, 1.4}})
+    {
+      IncompressibleParameters p = domain.parameters(c.method, c.order);
+      const unsigned int       n = 24;
+      const auto coarse = error_at_end(domain, functions, p, n, c.variation),
+                 fine = error_at_end(domain, functions, p, 2 * n, c.variation);
+      const std::string name =
+        name_of(p) + (outflow.empty() ? ", closed" : ", outflow") +
+        (c.variation > 0. ? ", variable steps" : "") + ": ";
+      check_below(name + "order of the velocity",
+                  c.velocity_rate,
+                  std::log2(coarse.first / fine.first));
+      check_below(name + "order of the pressure",
+                  c.pressure_rate,
+                  std::log2(coarse.second / fine.second));
+    }
+}
+
+
+
+bool
+same_bits(const HostVector<double> &u, const HostVector<double> &v)
+{
+  return u.size() == v.size() &&
+         std::memcmp(u.begin(), v.begin(), sizeof(double) * u.size()) == 0;
+}
+
+/// Restart and numbers of threads: the same bits.
+void
+test_bits()
+{
+  const Domain<2> domain("hanging", "scattered", {1});
+  MovingFlow<2>   functions;
+  functions.moving     = 0.5;
+  const unsigned int n = MultithreadInfo::n_threads();
+  for (const auto method :
+       {SplittingMethod::dual_splitting, SplittingMethod::pressure_correction})
+    {
+      auto p =
+        domain.parameters(method,
+                          method == SplittingMethod::dual_splitting ? 3 : 2);
+      p.tolerance = 1e-7;
+      std::vector<std::unique_ptr<IncompressibleFlow<2>>> flows;
+      for (unsigned int i = 0; i < 3; ++i)
+        flows.push_back(std::make_unique<IncompressibleFlow<2>>(
+          domain.triangulation, nullptr, domain.agglomeration, functions, p));
+      const FlowFunction<2> u(functions, 2);
+      for (unsigned int i = 0; i < 2; ++i)
+        {
+          MultithreadInfo::set_thread_limit(i == 0 ? n : 1);
+          flows[i]->initialize(0., u);
+          for (const double dt : {0.02, 0.025, 0.02, 0.03})
+            flows[i]->step(dt);
+          flows[i]->write_state("state");
+          for (const double dt : {0.02, 0.025})
+            flows[i]->step(dt);
+        }
+      MultithreadInfo::set_thread_limit(n);
+      check(name_of(p) + ": threads",
+            same_bits(flows[0]->velocity(), flows[1]->velocity()) &&
+              same_bits(flows[0]->pressure(), flows[1]->pressure()));
+      flows[2]->read_state("state");
+      for (const double dt : {0.02, 0.025})
+        flows[2]->step(dt);
+      check(name_of(p) + ": restart",
+            same_bits(flows[0]->velocity(), flows[2]->velocity()) &&
+              same_bits(flows[0]->pressure(), flows[2]->pressure()));
+      p.order -= 1;
+      IncompressibleFlow<2> other(
+        domain.triangulation, nullptr, domain.agglomeration, functions, p);
+      check(name_of(p) + ": state of another order",
+            contains(message_of([&]() { other.read_state("state"); }),
+                     "was written by"));
+    }
+}
+
+
+
+/// Short steps: the solution stays bounded and its error does not grow.
+void
+test_short_steps()
+{
+  const Domain<2> domain("simplices", "none", {});
+  MovingFlow<2>   functions;
+  functions.moving  = 0.5;
+  auto            p = domain.parameters(SplittingMethod::dual_splitting, 2);
+  FlowFunction<2> u(functions, 2), pressure(functions, 1);
+  double          error[2];
+  for (const unsigned int i : {0, 1})
+    {
+      const double          dt = i == 0 ? 1e-2 : 1e-4;
+      IncompressibleFlow<2> flow(
+        domain.triangulation, nullptr, domain.agglomeration, functions, p);
+      flow.initialize_with_past(0., dt, u, pressure);
+      for (unsigned int n = 0; n < (i == 0 ? 2 : 200); ++n)
+        flow.step(dt);
+      error[i] = errors(flow, functions).first;
+    }
+  check_below("short steps", error[1], 1.1 * error[0]);
+}
+
+
+
+/// Symmetry planes and forces: flow along a channel whose walls have no
+/// friction stays uniform, without a force on them.
+template <int dim>
+void
+test_symmetry()
+{
+  class Uniform : public Flow::FlowFunctions<dim>
+  {
+  public:
+    void
+    velocity(const OperatorPoint<dim> &, double *u) const override
+    {
+      u[0] = 2.;
+      u[1] = u[dim - 1] = 0.;
+    }
+  };
+  Domain<dim> domain("hanging", "scattered", {1});
+  for (unsigned int i = 2; i < 2 * dim; ++i)
+    domain.boundary.type[i] = IncompressibleCondition::symmetry;
+  const Uniform uniform;
+  auto          p   = domain.parameters(SplittingMethod::dual_splitting, 2);
+  p.degree          = 2;
+  p.pressure_degree = 1;
+  IncompressibleFlow<dim> flow(
+    domain.triangulation, nullptr, domain.agglomeration, uniform, p);
+  flow.initialize(0., FlowFunction<dim>(uniform, dim));
+  const double step = flow.cfl_step(0.4);
+  check(std::to_string(dim) + "-D, step by CFL number", step > 0. && step < 1.);
+  for (unsigned int i = 0; i < 3; ++i)
+    flow.step(step);
+  const double      volume = 1.5;
+  const std::string name   = std::to_string(dim) + "-D, symmetry, ";
+  check_close(name + "energy",
+              flow.energy_and_enstrophy().first,
+              2. * volume,
+              1e-9);
+  check_close(name + "enstrophy", flow.energy_and_enstrophy().second, 0., 1e-9);
+  for (const bool consistent : {false, true})
+    for (const auto &force : flow.forces(consistent))
+      for (int d = 0; d < dim; ++d)
+        check_close(name + (consistent ? "consistent" : "direct") +
+                      " force on part " + std::to_string(force.first),
+                    force.second[d],
+                    consistent && d == 0 && force.first < 2
+                      ? (force.first == 0 ? -4. : 4.)
+                      : 0.,
+                    1e-8);
+}
+
+
+
+void
+test_mistakes()
+{
+  Domain<2>           domain("hanging", "scattered", {1});
+  const MovingFlow<2> functions;
+  const auto good    = domain.parameters(SplittingMethod::dual_splitting, 2);
+  const auto message = [&](const IncompressibleParameters &p) {
+    return message_of([&]() {
+      IncompressibleFlow<2> flow(
+        domain.triangulation, nullptr, domain.agglomeration, functions, p);
+      flow.initialize(0., FlowFunction<2>(functions, 2));
+      flow.step(0.01);
+    });
+  };
+  check("good parameters", message(good) == "no exception");
+  auto p      = good;
+  p.viscosity = -1.;
+  check("viscosity", contains(message(p), "The viscosity is -1"));
+  p       = good;
+  p.order = 4;
+  check("order", contains(message(p), "Dual splitting has no order 4"));
+  p.method = SplittingMethod::pressure_correction;
+  p.order  = 3;
+  check("order", contains(message(p), "Pressure correction has no order 3"));
+  p                 = good;
+  p.pressure_degree = 1;
+  check("pressure degree", contains(message(p), "The pressure has degree 1"));
+  p = good;
+  p.boundary.add(17, IncompressibleCondition::velocity);
+  check("an id that the mesh does not have",
+        contains(message(p), "boundary id 17, which the mesh does not have"));
+  p                       = good;
+  p.boundary.n_conditions = 3;
+  check("an id without a condition",
+        contains(message(p), "has no boundary condition"));
+  p                = good;
+  p.max_iterations = 1;
+  check("iterations", contains(message(p), "did not converge"));
+  p                  = good;
+  p.assembly.backend = Backend::cuda;
+  check("backend", contains(message(p), "is computed on the host"));
+
+  class Source : public Flow::FlowFunctions<2>
+  {
+  public:
+    void
+    velocity(const OperatorPoint<2> &p, double *u) const override
+    {
+      u[0] = p.x[0];
+      u[1] = 0.;
+    }
+  };
+  const Source          source;
+  const Domain<2>       closed("hanging", "scattered", {});
+  IncompressibleFlow<2> flow(closed.triangulation,
+                             nullptr,
+                             closed.agglomeration,
+                             source,
+                             closed.parameters(SplittingMethod::dual_splitting,
+                                               2));
+  check("net flux",
+        contains(message_of(
+                   [&]() { flow.initialize(0., FlowFunction<2>(source, 2)); }),
+                 "closed domain is 1.5 at time 0"));
+}
+
+
+
+int
+main(int argc, char **argv)
+{
+  TestProgram program(argc, argv);
+  // The flow leaves through part 1 of the boundary.
+  for (const std::string mesh : {"distorted", "hanging"})
+    {
+      test_steady<2>(mesh, "none", {});
+      test_steady<2>(mesh, "scattered", {1});
+    }
+  test_steady<3>("hanging", "scattered", {1});
+  test_orders({});
+  test_orders({1});
+  test_bits();
+  test_short_steps();
+  test_symmetry<2>();
+  test_symmetry<3>();
+  test_mistakes();
+}
