@@ -31,6 +31,7 @@
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/forms/divergence_form.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/numerics/mass_matrix.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <algorithm>
@@ -43,7 +44,6 @@
 
 #include "common/distributed_mesh.h"
 #include "common/expression.h"
-#include "common/mass_matrix.h"
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/system_study.h"
