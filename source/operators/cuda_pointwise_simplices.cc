@@ -9,6 +9,7 @@
 
 #  include <algorithm>
 
+#  include "../../cuda/device/graph.h"
 #  include "../backends/host_points.h"
 #  include "cuda_pointwise_simplices.h"
 #  include "pointwise_simplices.h"
