@@ -569,7 +569,11 @@ namespace Tessella
           for (unsigned int m = 0; m < n_together; ++m)
             {
               const std::size_t v = group * n_together + m;
-              DigitSums         sum;
+              // The last group may have fewer vectors; the result has no room
+              // for others.
+              if (v >= list.n)
+                break;
+              DigitSums sum;
               for (unsigned int b = threadIdx.x; b < n_pieces; b += n_threads)
                 sum.add(partial[v * max_sum_blocks + b]);
               sum = sum_of_block(sum);

@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -273,6 +275,51 @@ namespace
       }
   }
 
+  /// The products of a projection do not change the memory around their
+  /// results. These are allocated anew in a new thread, in one of the gaps
+  /// between small vectors.
+  void
+  check_projection_memory()
+  {
+    using Vector = DeviceVector<double>;
+    for (const unsigned int m : {4, 8, 9, 20, 41})
+      {
+        // cudaMalloc() returns multiples of 512 bytes; a result has 48 bytes.
+        const unsigned int size  = ((m + 1) * 48 + 511) / 512 * 64;
+        bool               equal = true;
+        std::thread([&] {
+          Vector                      w(size);
+          std::vector<Vector>         V(m, w);
+          std::vector<const Vector *> list;
+          for (unsigned int i = 0; i < m; ++i)
+            {
+              V[i].copy_from(some_values<double>(size, i));
+              list.push_back(&V[i]);
+            }
+          w.copy_from(some_values<double>(size, m));
+          std::vector<std::unique_ptr<Vector>> around(64);
+          for (auto &vector : around)
+            {
+              vector  = std::make_unique<Vector>(size);
+              *vector = 1.;
+            }
+          for (unsigned int i = 1; i < around.size(); i += 2)
+            around[i].reset();
+          std::vector<double> products(2 * (m + 1));
+          Tessella::internal::MultiVector<Vector>::project_out(list,
+                                                               w,
+                                                               products.data());
+          for (const auto &vector : around)
+            if (vector != nullptr)
+              {
+                vector->add(-1.);
+                equal = equal && vector->l2_norm() == 0.;
+              }
+        }).join();
+        verify("memory around a projection on " + std::to_string(m), equal);
+      }
+  }
+
   void
   check_gmres()
   {
@@ -462,6 +509,7 @@ main(int argc, char **argv)
             check_products<double>("double, " + std::to_string(n), n);
             check_products<float>("float, " + std::to_string(n), n);
           }
+        check_projection_memory();
         check_gmres();
         return;
       }
