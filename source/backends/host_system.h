@@ -30,8 +30,8 @@ namespace Tessella
       void
       start(const SystemForm<dim> &system);
 
-      /// What start() has prepared: pairs of components, and sigma of each,
-      /// of which equal arrays are shared.
+      /// Pairs of components that start() has prepared. Each has its array of
+      /// sigma; equal arrays are shared.
       const std::vector<SystemPair<dim>> &
       present_pairs() const
       {

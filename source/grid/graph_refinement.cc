@@ -29,9 +29,9 @@ namespace Tessella
 
       /**
        * Rounds of moves. In each round all vertices propose their best move.
-       * Of the proposals that concern a part, as their origin or as their
-       * target, the best is carried out if it is also the best of the other
-       * part. No part then takes part in two moves of a round, so that moves do
+       * A proposal concerns two parts, its origin and its target. It is
+       * carried out if it is the best that concerns either of them. No part
+       * then takes part in two moves of a round, so that moves do
        * not disturb each other, and their order has no influence.
        */
       class Refinement

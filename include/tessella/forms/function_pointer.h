@@ -100,7 +100,7 @@ namespace Tessella
       }
     };
 
-    /// What a callable object returns for a point.
+    /// Type that a callable object returns for a point.
     template <int dim, typename Callable>
     using ResultAt = std::decay_t<
       std::invoke_result_t<const Callable &, const dealii::Point<dim> &>>;

@@ -96,7 +96,8 @@ namespace Tessella
         return values->average(interface_dof, hessian_at(q));
       }
 
-      /// Of a vector: the symmetric parts of gradients, for elasticity.
+      /// Jumps of the symmetric parts of the gradients of a vector, for
+      /// elasticity.
       auto
       jump_in_symmetric_gradients(const unsigned int interface_dof,
                                   const unsigned int q) const
