@@ -118,6 +118,24 @@ namespace Tessella
               result[i] *= (t - nodes[j]) / (nodes[i] - nodes[j]);
         return result;
       }
+
+      /// Weights of the derivative at nodes[k] of the polynomial through the
+      /// values at times @p nodes.
+      std::vector<double>
+      derivative_weights(const std::vector<double> &nodes, const unsigned int k)
+      {
+        std::vector<double> result(nodes.size(), 0.);
+        for (unsigned int i = 0; i < nodes.size(); ++i)
+          if (i != k)
+            {
+              result[i] = 1. / (nodes[i] - nodes[k]);
+              for (unsigned int j = 0; j < nodes.size(); ++j)
+                if (j != i && j != k)
+                  result[i] *= (nodes[k] - nodes[j]) / (nodes[i] - nodes[j]);
+              result[k] -= result[i];
+            }
+        return result;
+      }
     } // namespace
 
 
@@ -152,6 +170,11 @@ namespace Tessella
       /// sum alpha_i u~^{n-i}, transported to the end of the step.
       void
       transport(const Step &s, VectorType &result);
+      /// Derivatives in time of the fields u~^{n-i} at t^{n-i}, at fixed
+      /// points: of orders 1 to s.order - 1, for each i, without boundary
+      /// values.
+      std::vector<std::vector<VectorType>>
+      transport_derivatives(const Step &s, const std::vector<double> &nodes);
       void
       add_force(const double t, const double factor, VectorType &rhs);
       void
@@ -213,10 +236,13 @@ namespace Tessella
       const internal::FlowSpaces<dim> spaces;
 
       PointwiseOperator<dim> u_op, uu_op, up_op, pu_op, p_op, pw_op, wu_op,
-        puuu_op, cu_op;
-      FunctorIntegrand<dim, Convection<dim, Data<dim>>>          convection;
-      FunctorIntegrand<dim, Convection<dim, Data<dim>, true>>    transported;
-      FunctorIntegrand<dim, PressureGradient<dim, Data<dim>>>    gradient;
+        puuu_op, cu_op, uuu_op;
+      FunctorIntegrand<dim, Convection<dim, Data<dim>>>       convection;
+      FunctorIntegrand<dim, Convection<dim, Data<dim>, true>> transported;
+      FunctorIntegrand<dim, TransportBoundaryValues<dim, Data<dim>>>
+                                                              transport_values;
+      FunctorIntegrand<dim, DerivativeAlong<dim>>             derivative_along;
+      FunctorIntegrand<dim, PressureGradient<dim, Data<dim>>> gradient;
       FunctorIntegrand<dim, VelocityDivergence<dim, Data<dim>>>  divergence;
       FunctorIntegrand<dim, ViscousBoundaryData<dim, Data<dim>>> viscous_data;
       FunctorIntegrand<dim, PressureBoundaryData<dim, Data<dim>>>
@@ -303,6 +329,9 @@ namespace Tessella
                 0,
                 parameters.assembly)
       , cu_op({&spaces.constant, &spaces.velocity}, 0, parameters.assembly)
+      , uuu_op({&spaces.velocity, &spaces.velocity, &spaces.velocity},
+               0,
+               parameters.assembly)
       , velocity_mass(spaces.velocity)
       , pressure_mass(spaces.pressure)
       , vorticity_mass(spaces.vorticity())
@@ -326,6 +355,8 @@ namespace Tessella
       };
       set_with_data(convection, order);
       set_with_data(transported, order);
+      set_with_data(transport_values, order);
+      derivative_along.set_coefficient_order(order);
       set_with_data(viscous_data, order);
       set_with_data(gradient, 2);
       set_with_data(divergence, 2);
@@ -498,6 +529,44 @@ namespace Tessella
 
 
     template <int dim>
+    std::vector<std::vector<HostVector<double>>>
+    IncompressibleFlow<dim>::Implementation::transport_derivatives(
+      const Step &s, const std::vector<double> &nodes)
+    {
+      std::vector<std::vector<VectorType>> result(s.order);
+      if (!has_velocity)
+        return result;
+      VectorType term(u);
+      const auto add =
+        [&](const VectorType &v, const VectorType &w, VectorType &sum) {
+          residual(uu_op, derivative_along, s.begin, {&v, &w}, term);
+          velocity_mass.apply_inverse(-1., term);
+          sum += term;
+        };
+      for (unsigned int i = 0; i < s.order; ++i)
+        for (unsigned int order = 1; order < s.order; ++order)
+          {
+            VectorType derivative(u);
+            derivative = 0.;
+            add(order == 1 ? *s.past[i] : result[i][0], *s.past[i], derivative);
+            if (order == 2)
+              {
+                const std::vector<double> weights =
+                  derivative_weights(nodes, i);
+                VectorType change(u);
+                change.equ(weights[0], *s.past[0]);
+                for (unsigned int j = 1; j < s.order; ++j)
+                  change.add(weights[j], *s.past[j]);
+                add(*s.past[i], change, derivative);
+              }
+            result[i].push_back(derivative);
+          }
+      return result;
+    }
+
+
+
+    template <int dim>
     void
     IncompressibleFlow<dim>::Implementation::transport(const Step &s,
                                                        VectorType &result)
@@ -505,27 +574,49 @@ namespace Tessella
       std::vector<double> nodes(1, s.begin);
       for (unsigned int i = 1; i < s.order; ++i)
         nodes.push_back(nodes.back() - s.lengths[i]);
-      VectorType                       carrier(u);
-      double                           sum = 0.;
+      const std::vector<std::vector<VectorType>> derivatives =
+        transport_derivatives(s, nodes);
+      WeightedTimes &times = transported.functor().times;
+      times                = WeightedTimes();
+      VectorType                       carrier(u), terms(u), values(u);
+      unsigned int                     first = s.order; // of those transported
       const TimeDerivative<VectorType> derivative =
         [&](const double t, const VectorType &y, VectorType &dy) {
           const std::vector<double> weights = lagrange_weights(nodes, t);
           carrier.equ(weights[0], *s.past[0]);
           for (unsigned int i = 1; i < s.order; ++i)
             carrier.add(weights[i], *s.past[i]);
-          transported.functor().data_factor = sum;
           residual(uu_op, transported, t, {&y, &carrier}, dy);
+          if (has_velocity && s.order > 1)
+            {
+              // The rest of the Taylor polynomials.
+              values = 0.;
+              for (unsigned int i = first; i < s.order; ++i)
+                {
+                  double factor = s.bdf.alpha[i];
+                  for (unsigned int j = 0; j < derivatives[i].size(); ++j)
+                    {
+                      factor *= (t - nodes[i]) / (j + 1.);
+                      values.add(factor, derivatives[i][j]);
+                    }
+                }
+              residual(
+                uuu_op, transport_values, t, {&y, &carrier, &values}, terms);
+              dy += terms;
+            }
           velocity_mass.apply_inverse(-1., dy);
         };
       result = 0.;
-      for (unsigned int i = s.order; i-- > 0;)
+      while (first-- > 0)
         {
-          result.add(s.bdf.alpha[i], *s.past[i]);
-          sum += s.bdf.alpha[i];
-          const double length = (i == 0 ? s.end : nodes[i - 1]) - nodes[i],
-                       h      = length / parameters.n_subcycles;
+          result.add(s.bdf.alpha[first], *s.past[first]);
+          times.weight[times.n] = s.bdf.alpha[first];
+          times.time[times.n++] = nodes[first];
+          const double length =
+                         (first == 0 ? s.end : nodes[first - 1]) - nodes[first],
+                       h = length / parameters.n_subcycles;
           for (unsigned int j = 0; j < parameters.n_subcycles; ++j)
-            runge_kutta.step(derivative, nodes[i] + j * h, h, result);
+            runge_kutta.step(derivative, nodes[first] + j * h, h, result);
         }
     }
 

@@ -165,6 +165,7 @@ test_orders(const std::vector<unsigned int> &outflow)
     SplittingMethod method;
     unsigned int    order;
     double          variation, velocity_rate, pressure_rate;
+    unsigned int    n_subcycles = 0;
   };
   const auto dual       = SplittingMethod::dual_splitting,
              correction = SplittingMethod::pressure_correction;
@@ -173,15 +174,21 @@ test_orders(const std::vector<unsigned int> &outflow)
                         Case{dual, 2, 0.2, 1.9, 1.4},
                         Case{dual, 3, 0., 2.8, 1.8},
                         Case{correction, 1, 0., .9, .8},
-                        Case{correction, 2, 0., 1.9, 1.4}})
+                        Case{correction, 2, 0., 1.9, 1.4},
+                        Case{dual, 2, 0., 1.9, 1.8, 2},
+                        Case{dual, 2, 0.2, 1.9, 1.4, 2},
+                        Case{dual, 3, 0., 2.8, 1.8, 2},
+                        Case{correction, 2, 0., 1.9, 1.4, 2}})
     {
       IncompressibleParameters p = domain.parameters(c.method, c.order);
-      const unsigned int       n = 24;
+      p.n_subcycles              = c.n_subcycles;
+      const unsigned int n       = 24;
       const auto coarse = error_at_end(domain, functions, p, n, c.variation),
                  fine = error_at_end(domain, functions, p, 2 * n, c.variation);
-      const std::string name =
-        name_of(p) + (outflow.empty() ? ", closed" : ", outflow") +
-        (c.variation > 0. ? ", variable steps" : "") + ": ";
+      const std::string name = name_of(p) +
+                               (outflow.empty() ? ", closed" : ", outflow") +
+                               (c.variation > 0. ? ", variable steps" : "") +
+                               (c.n_subcycles > 0 ? ", subcycles" : "") + ": ";
       check_below(name + "order of the velocity",
                   c.velocity_rate,
                   std::log2(coarse.first / fine.first));

@@ -94,13 +94,28 @@ test_against_reference(const std::string &mesh,
                    2);
     }
   Flow::Convection<dim, Data, true> transport;
-  transport.boundary    = boundary;
-  transport.data        = data;
-  transport.data_factor = 1.3;
+  transport.boundary = boundary;
+  transport.data     = data;
+  transport.times    = {2, {1.3, -0.4, 0.}, {0.2, 0.1, 0.}};
   compare<dim>(name + ", transport",
                {s.velocity.get(), s.velocity.get()},
                0,
                transport,
+               {s.u, s.w},
+               2);
+  Flow::TransportBoundaryValues<dim, Data> transport_values;
+  transport_values.boundary = boundary;
+  transport_values.data     = data;
+  compare<dim>(name + ", boundary values of transport",
+               {s.velocity.get(), s.velocity.get(), s.velocity.get()},
+               0,
+               transport_values,
+               {s.u, s.w, s.z},
+               2);
+  compare<dim>(name + ", derivative along a velocity",
+               {s.velocity.get(), s.velocity.get()},
+               0,
+               Flow::DerivativeAlong<dim>(),
                {s.u, s.w},
                2);
   Flow::PressureGradient<dim, Data> gradient;

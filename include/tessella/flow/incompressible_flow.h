@@ -109,8 +109,10 @@ namespace Tessella
      *   sum alpha_i u^{n-i} and the convection are replaced by the solution of
      *   du~/dt + div(w (x) u~) = 0, w being the polynomial through the past
      *   velocities. The sum is advanced as one vector: at t^{n-i} it gets the
-     *   term alpha_i u^{n-i}. The Runge-Kutta method is that of Carpenter and
-     *   Kennedy with five stages.
+     *   term alpha_i u^{n-i}. Its boundary values where the flow enters are
+     *   the Taylor polynomials of the transport from g(t^{n-i}), of degree
+     *   order - 1, since g itself would reduce the order. The Runge-Kutta
+     *   method is that of Carpenter and Kennedy with five stages.
      *
      * <b>Solvers.</b> Conjugate gradients: for the pressure with multigrid in
      * single precision, on closed and periodic domains for the constants as

@@ -2,7 +2,7 @@
 #ifndef tessella_flow_incompressible_operators_h
 #define tessella_flow_incompressible_operators_h
 
-#include <tessella/flow/incompressible_conditions.h>
+#include <tessella/flow/flow_terms.h>
 
 #include <type_traits>
 
@@ -23,17 +23,34 @@ namespace Tessella
         const double zero = 0.;
         return zero / zero;
       }
-
-      template <int dim, typename Number>
-      TESSELLA_HOST_DEVICE inline Number
-      normal_component(const Number *u, const double *n)
-      {
-        Number result = u[0] * n[0];
-        for (int d = 1; d < dim; ++d)
-          result += u[d] * n[d];
-        return result;
-      }
     } // namespace internal
+
+    /// Times of up to three past states and their weights.
+    struct WeightedTimes
+    {
+      unsigned int n         = 0;
+      double       weight[3] = {0., 0., 0.}, time[3] = {0., 0., 0.};
+
+      /// Sum of weights times the velocities of the data at these times.
+      template <int dim, typename Data>
+      TESSELLA_HOST_DEVICE void
+      velocity(const Data &data, const OperatorPoint<dim> &p, double *g) const
+      {
+        OperatorPoint<dim> past = p;
+        for (int c = 0; c < dim; ++c)
+          g[c] = 0.;
+        for (unsigned int i = 0; i < n; ++i)
+          {
+            double h[dim];
+            past.t = time[i];
+            data.velocity(past, h);
+            for (int c = 0; c < dim; ++c)
+              g[c] += weight[i] * h[c];
+          }
+      }
+    };
+
+
 
     /**
      * Convection N(u) = div(u (x) u) in conservative form,
@@ -46,8 +63,10 @@ namespace Tessella
      * is the linear one, div(w (x) u), with a second field w and Lambda = max
      * |w . n|.
      *
-     * <b>Boundary.</b> Velocity: u1 = g; in the linear operator w1 = g and u1 =
-     * data_factor g. Symmetry: u1 is u0 with its normal component reversed.
+     * <b>Boundary.</b> Velocity: u1 = g; in the linear operator w1 = g, and u1
+     * is a sum of g at other times, see WeightedTimes, to which
+     * TransportBoundaryValues can add a field. Symmetry: u1 is u0 with its
+     * normal component reversed.
      * Outflow: F = (w . n) u - theta / 2 min(w . n, 0) u, so that with theta =
      * 1 flow that comes back brings no energy.
      *
@@ -56,25 +75,18 @@ namespace Tessella
     template <int dim,
               typename Data       = NoFlowData<dim>,
               bool given_velocity = false>
-    struct Convection
+    struct Convection : WeakDerivativeRows, ConditionsAndData<dim, Data>
     {
       static constexpr int n_components = dim;
       using Fields                      = std::conditional_t<given_velocity,
                                         FieldComponents<dim, dim>,
                                         FieldComponents<dim>>;
-      static constexpr unsigned int volume_input  = PointwiseRows::values,
-                                    volume_output = PointwiseRows::gradients,
-                                    facet_input   = PointwiseRows::values,
-                                    facet_output  = PointwiseRows::values;
       /// First component of the velocity that transports.
       static constexpr int first = given_velocity ? dim : 0;
 
-      IncompressibleConditions boundary;
-      Data                     data;
-      double                   zeta = 1., theta = 1.;
-      /// Factor of boundary values of the field that is transported by a given
-      /// velocity.
-      double data_factor = 1.;
+      double zeta = 1., theta = 1.;
+      /// Boundary values of the field that a given velocity transports.
+      WeightedTimes times;
 
       template <typename U, typename R>
       TESSELLA_HOST_DEVICE void
@@ -107,8 +119,9 @@ namespace Tessella
       boundary_facet(const OperatorPoint<dim> &p, const U &u, R &r) const
       {
         using namespace PointwiseMath;
-        using Number         = std::decay_t<decltype(u.value[0])>;
-        const unsigned int i = boundary.find(p.boundary_id);
+        using Number                = std::decay_t<decltype(u.value[0])>;
+        const auto        &boundary = this->boundary;
+        const unsigned int i        = boundary.find(p.boundary_id);
         const Number       normal =
           internal::normal_component<dim>(u.value + first, p.normal);
         if (i == boundary.n_conditions)
@@ -135,10 +148,12 @@ namespace Tessella
             else
               {
                 double g[dim];
-                data.velocity(p, g);
-                for (int c = 0; c < dim; ++c)
-                  outside[c] = (given_velocity ? data_factor : 1.) * g[c];
+                this->data.velocity(p, g);
                 outside_normal = internal::normal_component<dim>(g, p.normal);
+                if (given_velocity)
+                  times.velocity(this->data, p, g);
+                for (int c = 0; c < dim; ++c)
+                  outside[c] = g[c];
               }
             flux(u.value, outside, normal, outside_normal, r.value);
           }
@@ -159,6 +174,63 @@ namespace Tessella
         for (int c = 0; c < dim; ++c)
           result[c] = 0.5 * (u0[c] * normal0 + u1[c] * normal1 +
                              lambda * (u0[c] - u1[c]));
+      }
+    };
+
+
+
+    /// Term of Convection with a given velocity w from boundary values b of the
+    /// transported field, which are added to those of the data:
+    ///   int v . b (g . n - Lambda) / 2 on velocity parts.
+    /// The fields are a velocity, which is not used, w and b.
+    template <int dim, typename Data = NoFlowData<dim>>
+    struct TransportBoundaryValues : ConditionsAndData<dim, Data>
+    {
+      static constexpr int n_components = dim;
+      using Fields                      = FieldComponents<dim, dim, dim>;
+      static constexpr unsigned int facet_input  = PointwiseRows::values,
+                                    facet_output = PointwiseRows::values;
+
+      template <typename U, typename R>
+      TESSELLA_HOST_DEVICE void
+      boundary_facet(const OperatorPoint<dim> &p, const U &u, R &r) const
+      {
+        using namespace PointwiseMath;
+        using Number = std::decay_t<decltype(u.value[0])>;
+        if (!this->is_velocity(p))
+          return;
+        const double normal = this->normal_velocity(p);
+        const Number lambda =
+          maximum(Number(fabs(
+                    internal::normal_component<dim>(u.value + dim, p.normal))),
+                  Number(fabs(normal)));
+        for (int c = 0; c < dim; ++c)
+          r.value[c] = 0.5 * (normal - lambda) * u.value[2 * dim + c];
+      }
+    };
+
+
+
+    /// Right-hand side int v . (w . grad) u of the projection of a derivative
+    /// along a velocity: the fields are u and w.
+    template <int dim>
+    struct DerivativeAlong
+    {
+      static constexpr int n_components           = dim;
+      using Fields                                = FieldComponents<dim, dim>;
+      static constexpr unsigned int volume_input  = PointwiseRows::all,
+                                    volume_output = PointwiseRows::values;
+
+      template <typename U, typename R>
+      TESSELLA_HOST_DEVICE void
+      volume(const OperatorPoint<dim> &, const U &u, R &r) const
+      {
+        for (int c = 0; c < dim; ++c)
+          {
+            r.value[c] = u.value[dim] * u.gradient[c][0];
+            for (int d = 1; d < dim; ++d)
+              r.value[c] += u.value[dim + d] * u.gradient[c][d];
+          }
       }
     };
 
@@ -191,17 +263,11 @@ namespace Tessella
      * outflow parts.
      */
     template <int dim, typename Data = NoFlowData<dim>>
-    struct PressureGradient
+    struct PressureGradient : WeakDerivativeRows, ConditionsAndData<dim, Data>
     {
-      static constexpr int n_components           = dim;
-      using Fields                                = FieldComponents<dim, 1>;
-      static constexpr unsigned int volume_input  = PointwiseRows::values,
-                                    volume_output = PointwiseRows::gradients,
-                                    facet_input   = PointwiseRows::values,
-                                    facet_output  = PointwiseRows::values;
+      static constexpr int n_components = dim;
+      using Fields                      = FieldComponents<dim, 1>;
 
-      IncompressibleConditions   boundary;
-      Data                       data;
       OutflowPressure<dim, Data> outflow;
 
       template <typename U, typename R>
@@ -232,9 +298,8 @@ namespace Tessella
       TESSELLA_HOST_DEVICE void
       boundary_facet(const OperatorPoint<dim> &p, const U &u, R &r) const
       {
-        const bool given =
-          boundary.is(p.boundary_id, IncompressibleCondition::outflow);
-        const double g = given ? outflow(data, p) : 0.;
+        const bool   given = this->is_outflow(p);
+        const double g     = given ? outflow(this->data, p) : 0.;
         for (int c = 0; c < dim; ++c)
           if (given)
             r.value[c] = p.normal[c] * g;
@@ -261,18 +326,12 @@ namespace Tessella
      * quadrature.
      */
     template <int dim, typename Data = NoFlowData<dim>>
-    struct VelocityDivergence
+    struct VelocityDivergence : WeakDerivativeRows, ConditionsAndData<dim, Data>
     {
-      static constexpr int n_components           = 1;
-      using Fields                                = FieldComponents<1, dim>;
-      static constexpr unsigned int volume_input  = PointwiseRows::values,
-                                    volume_output = PointwiseRows::gradients,
-                                    facet_input   = PointwiseRows::values,
-                                    facet_output  = PointwiseRows::values;
+      static constexpr int n_components = 1;
+      using Fields                      = FieldComponents<1, dim>;
 
-      IncompressibleConditions boundary;
-      Data                     data;
-      BoundaryVelocity         boundary_velocity = BoundaryVelocity::given;
+      BoundaryVelocity boundary_velocity = BoundaryVelocity::given;
 
       template <typename U, typename R>
       TESSELLA_HOST_DEVICE void
@@ -300,15 +359,11 @@ namespace Tessella
       TESSELLA_HOST_DEVICE void
       boundary_facet(const OperatorPoint<dim> &p, const U &u, R &r) const
       {
-        if (boundary.is(p.boundary_id, IncompressibleCondition::outflow))
+        if (this->is_outflow(p))
           r.value[0] = internal::normal_component<dim>(u.value + 1, p.normal);
         else if (boundary_velocity == BoundaryVelocity::given &&
-                 boundary.is(p.boundary_id, IncompressibleCondition::velocity))
-          {
-            double g[dim];
-            data.velocity(p, g);
-            r.value[0] = internal::normal_component<dim>(g, p.normal);
-          }
+                 this->is_velocity(p))
+          r.value[0] = this->normal_velocity(p);
       }
     };
 
@@ -390,25 +445,23 @@ namespace Tessella
      * parts have no data.
      */
     template <int dim, typename Data = NoFlowData<dim>>
-    struct ViscousBoundaryData
+    struct ViscousBoundaryData : ConditionsAndData<dim, Data>
     {
       static constexpr int n_components          = dim;
       using Fields                               = FieldComponents<dim>;
       static constexpr unsigned int facet_input  = PointwiseRows::none,
                                     facet_output = PointwiseRows::all;
 
-      IncompressibleConditions boundary;
-      Data                     data;
-      double                   viscosity = 1., penalty_constant = 2.5;
+      double viscosity = 1., penalty_constant = 2.5;
 
       template <typename U, typename R>
       TESSELLA_HOST_DEVICE void
       boundary_facet(const OperatorPoint<dim> &p, const U &, R &r) const
       {
         double g[dim];
-        if (boundary.is(p.boundary_id, IncompressibleCondition::velocity))
+        if (this->is_velocity(p))
           {
-            data.velocity(p, g);
+            this->data.velocity(p, g);
             for (int c = 0; c < dim; ++c)
               {
                 r.value[c] = viscosity * penalty_constant * p.penalty * g[c];
@@ -416,9 +469,9 @@ namespace Tessella
                   r.gradient[c][d] = -viscosity * g[c] * p.normal[d];
               }
           }
-        else if (boundary.is(p.boundary_id, IncompressibleCondition::outflow))
+        else if (this->is_outflow(p))
           {
-            data.normal_derivative(p, g);
+            this->data.normal_derivative(p, g);
             for (int c = 0; c < dim; ++c)
               r.value[c] = viscosity * g[c];
           }
@@ -428,15 +481,13 @@ namespace Tessella
     /// Data of the interior penalty method for -Laplace(p) on outflow parts,
     /// int p_data (sigma q - dq/dn); the pressure is the only field.
     template <int dim, typename Data = NoFlowData<dim>>
-    struct PressureBoundaryData
+    struct PressureBoundaryData : ConditionsAndData<dim, Data>
     {
       static constexpr int n_components          = 1;
       using Fields                               = FieldComponents<1>;
       static constexpr unsigned int facet_input  = PointwiseRows::none,
                                     facet_output = PointwiseRows::all;
 
-      IncompressibleConditions   boundary;
-      Data                       data;
       OutflowPressure<dim, Data> outflow;
       double                     penalty_constant = 2.5;
 
@@ -444,9 +495,9 @@ namespace Tessella
       TESSELLA_HOST_DEVICE void
       boundary_facet(const OperatorPoint<dim> &p, const U &, R &r) const
       {
-        if (!boundary.is(p.boundary_id, IncompressibleCondition::outflow))
+        if (!this->is_outflow(p))
           return;
-        const double g = outflow(data, p);
+        const double g = outflow(this->data, p);
         r.value[0]     = penalty_constant * p.penalty * g;
         for (int d = 0; d < dim; ++d)
           r.gradient[0][d] = -g * p.normal[d];
@@ -501,28 +552,23 @@ namespace Tessella
      * difference.
      */
     template <int dim, typename Data = NoFlowData<dim>>
-    struct PressureNeumannData
+    struct PressureNeumannData : ConditionsAndData<dim, Data>
     {
       static constexpr int n_components = 1;
       using Fields                      = FieldComponents<1, n_vorticity<dim>>;
       static constexpr unsigned int facet_input  = PointwiseRows::gradients,
                                     facet_output = PointwiseRows::values;
 
-      IncompressibleConditions boundary;
-      Data                     data;
-      double                   viscosity = 1., gamma_over_dt = 1.;
+      double viscosity = 1., gamma_over_dt = 1.;
 
       template <typename U, typename R>
       TESSELLA_HOST_DEVICE void
       boundary_facet(const OperatorPoint<dim> &p, const U &u, R &r) const
       {
-        if (!boundary.is(p.boundary_id, IncompressibleCondition::velocity))
+        if (!this->is_velocity(p))
           return;
-        double g[dim];
-        data.velocity(p, g);
-        const double normal = internal::normal_component<dim>(g, p.normal);
-        using Number        = std::decay_t<decltype(u.value[0])>;
-        Number curl         = Number(0.);
+        using Number = std::decay_t<decltype(u.value[0])>;
+        Number curl  = Number(0.);
         if constexpr (dim == 2)
           curl =
             p.normal[0] * u.gradient[1][1] - p.normal[1] * u.gradient[1][0];
@@ -533,7 +579,8 @@ namespace Tessella
               curl +=
                 p.normal[c] * (u.gradient[1 + b][a] - u.gradient[1 + a][b]);
             }
-        r.value[0] = -(gamma_over_dt * normal) - viscosity * curl;
+        r.value[0] =
+          -(gamma_over_dt * this->normal_velocity(p)) - viscosity * curl;
       }
     };
 
@@ -604,12 +651,10 @@ namespace Tessella
     /// Integrals of |u|: right-hand side of its projection to the space of the
     /// first field, which is not used; the second field is u.
     template <int dim>
-    struct Speed
+    struct Speed : VolumeValueRows
     {
-      static constexpr int n_components           = 1;
-      using Fields                                = FieldComponents<1, dim>;
-      static constexpr unsigned int volume_input  = PointwiseRows::values,
-                                    volume_output = PointwiseRows::values;
+      static constexpr int n_components = 1;
+      using Fields                      = FieldComponents<1, dim>;
 
       template <typename U, typename R>
       TESSELLA_HOST_DEVICE void
@@ -626,26 +671,22 @@ namespace Tessella
     /// For PointwiseOperator::integrate_boundary(): int g . n over velocity
     /// parts, with the pressure as the only field.
     template <int dim, typename Data = NoFlowData<dim>>
-    struct DataFlux
+    struct DataFlux : ConditionsAndData<dim, Data>
     {
       static constexpr int n_components          = 1;
       using Fields                               = FieldComponents<1>;
       static constexpr unsigned int facet_input  = PointwiseRows::none,
                                     facet_output = PointwiseRows::values;
 
-      IncompressibleConditions boundary;
-      Data                     data;
-      bool                     modulus = false;
+      bool modulus = false;
 
       template <typename U, typename R>
       TESSELLA_HOST_DEVICE void
       boundary_facet(const OperatorPoint<dim> &p, const U &, R &r) const
       {
-        if (!boundary.is(p.boundary_id, IncompressibleCondition::velocity))
+        if (!this->is_velocity(p))
           return;
-        double g[dim];
-        data.velocity(p, g);
-        const double flux = internal::normal_component<dim>(g, p.normal);
+        const double flux = this->normal_velocity(p);
         r.value[0]        = modulus && flux < 0. ? -flux : flux;
       }
     };
@@ -679,9 +720,7 @@ namespace Tessella
       boundary_facet(const OperatorPoint<dim> &p, const U &u, R &r) const
       {
         double     g[dim];
-        const bool given =
-          convection.boundary.is(p.boundary_id,
-                                 IncompressibleCondition::velocity);
+        const bool given = convection.is_velocity(p);
         if (consistent)
           {
             convection.boundary_facet(p, u, r);

@@ -2,6 +2,7 @@
 #ifndef tessella_flow_steady_integrands_h
 #define tessella_flow_steady_integrands_h
 
+#include <tessella/flow/flow_terms.h>
 #include <tessella/flow/ideal_gas.h>
 #include <tessella/forms/functor_integrand.h>
 
@@ -63,14 +64,10 @@ namespace Tessella
 
     /// The time term alone.
     template <int dim, int m>
-    struct TimeTerm
+    struct TimeTerm : VolumeValueRows
     {
-      static constexpr int n_components           = m;
-      using Fields                                = FieldComponents<m, 1>;
-      static constexpr unsigned int volume_input  = PointwiseRows::values,
-                                    volume_output = PointwiseRows::values,
-                                    facet_input   = PointwiseRows::none,
-                                    facet_output  = PointwiseRows::none;
+      static constexpr int n_components = m;
+      using Fields                      = FieldComponents<m, 1>;
 
       template <typename U, typename R>
       TESSELLA_HOST_DEVICE void
