@@ -17,7 +17,10 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <type_traits>
 #include <vector>
+
+#include "same_polytopes.h"
 
 namespace Tessella
 {
@@ -25,44 +28,25 @@ namespace Tessella
   {
     using namespace dealii;
 
-    namespace
-    {
-      /// Polytopes of a handler, for the space of constants on them.
-      template <int dim>
-      Agglomeration::Strategy<dim>
-      polytopes_of(const AgglomerationHandler<dim> &handler)
-      {
-        const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-        std::vector<unsigned int> ids(
-          handler.get_triangulation().n_active_cells(), 0);
-        for (unsigned int k = 0; k < mesh.n_owned_polytopes(); ++k)
-          for (unsigned int s = mesh.subcell_offset[k];
-               s < mesh.subcell_offset[k + 1];
-               ++s)
-            ids[mesh.subcell_cell[s]] = k;
-        return Agglomeration::by_id<dim>(ids);
-      }
-    } // namespace
-
-
-
     template <int dim, typename VectorType, typename MatrixType>
     struct PseudoTransient<dim, VectorType, MatrixType>::Implementation
     {
       Implementation(const AgglomerationHandler<dim> &handler,
                      const AssemblyParameters        &parameters,
                      const SteadyIntegrands<dim>     &integrands,
-                     const PseudoTransientData       &data)
+                     const PseudoTransientData       &data,
+                     QuadraticReconstruction<dim>    *reconstruction)
         : handler(handler)
         , integrands(integrands)
         , data(data)
+        , reconstruction(reconstruction)
         , constants(handler.get_triangulation(), &handler.get_mapping())
       {
         AssertThrow(data.first_cfl > 0. && data.largest_cfl > 0. &&
                       data.exponent >= 0.,
                     ExcMessage("CFL numbers must be positive, and the exponent "
                                "of their growth must not be negative."));
-        constants.agglomerate(polytopes_of(handler));
+        constants.agglomerate(internal::polytopes_of(handler));
         constants.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
         using Operator = PointwiseOperator<dim>;
         using Handlers = typename Operator::Handlers;
@@ -78,6 +62,19 @@ namespace Tessella
           std::make_unique<Operator>(Handlers{&handler, &handler, &constants},
                                      2,
                                      parameters);
+        if (reconstruction != nullptr)
+          {
+            AssertThrow(on_host,
+                        ExcMessage("Reconstruction of quadratic functions runs "
+                                   "on the host alone: set Execution/Backend "
+                                   "to host."));
+            on_quadratic =
+              std::make_unique<Operator>(reconstruction->quadratic_handler(),
+                                         parameters);
+            on_quadratic->reinit(reconstructed);
+            on_quadratic->reinit(reconstructed_change);
+            on_quadratic->reinit(quadratic_result);
+          }
         op->reinit(residual);
         op->reinit(change);
         op->reinit(trial);
@@ -89,15 +86,63 @@ namespace Tessella
         with_time->reinit(matrix);
       }
 
+      /// Sets @p result to R(@p u).
+      void
+      compute_residual(const VectorType &u, VectorType &result)
+      {
+        if (reconstruction == nullptr)
+          {
+            op->template residual<VectorType>(*integrands.residual,
+                                              {&u},
+                                              result);
+            return;
+          }
+        if constexpr (on_host)
+          {
+            reconstruction->reconstruct(u, reconstructed);
+            on_quadratic->template residual<VectorType>(*integrands.residual,
+                                                        {&reconstructed},
+                                                        quadratic_result);
+            reconstruction->restrict_to_linear(quadratic_result, result);
+          }
+      }
+
+      /// The derivative of backward Euler's residual with reconstruction at
+      /// the state reconstructed last, as a matrix.
+      struct Tangent
+      {
+        void
+        vmult(VectorType &result, const VectorType &direction) const
+        {
+          if constexpr (on_host)
+            {
+              auto &data = implementation;
+              data.reconstruction->reconstruct_change(
+                direction, data.reconstructed_change);
+              data.on_quadratic->template apply_tangent<VectorType>(
+                *data.integrands.residual,
+                {&data.reconstructed},
+                data.reconstructed_change,
+                data.quadratic_result);
+              data.reconstruction->restrict_to_linear(data.quadratic_result,
+                                                      result);
+              data.with_time->template residual<VectorType>(
+                *data.integrands.time_term,
+                {&direction, &data.inverse_step},
+                data.work);
+              result.add(1., data.work);
+            }
+        }
+        Implementation &implementation;
+      };
+
       /// |R_n|; computes R_n unless it is that of the last step.
       double
       present_residual(const VectorType &u)
       {
         if (norm < 0.)
           {
-            op->template residual<VectorType>(*integrands.residual,
-                                              {&u},
-                                              residual);
+            compute_residual(u, residual);
             norm = residual.l2_norm();
             if (state.first_residual == 0.)
               state.first_residual = state.last_residual = norm;
@@ -148,15 +193,15 @@ namespace Tessella
         change = 0.;
         if (data.method == LinearMethod::gmres_ilu0)
           return data.single_precision
-                   ? solve_with<BlockILU0<MatrixType, float>>()
-                   : solve_with<BlockILU0<MatrixType>>();
-        return data.single_precision ? solve_with<LUSGS<MatrixType, float>>()
-                                     : solve_with<LUSGS<MatrixType>>();
+                   ? solve_with<BlockILU0<MatrixType, float>>(u)
+                   : solve_with<BlockILU0<MatrixType>>(u);
+        return data.single_precision ? solve_with<LUSGS<MatrixType, float>>(u)
+                                     : solve_with<LUSGS<MatrixType>>(u);
       }
 
       template <typename Preconditioner>
       unsigned int
-      solve_with()
+      solve_with(const VectorType &u)
       {
         Preconditioner preconditioner;
         preconditioner.initialize(matrix, data.sweeps);
@@ -180,7 +225,15 @@ namespace Tessella
                       typename Solver::AdditionalData(data.gmres_vectors));
         try
           {
-            solver.solve(matrix, change, residual, preconditioner);
+            if (reconstruction == nullptr)
+              solver.solve(matrix, change, residual, preconditioner);
+            else
+              {
+                // Failed trials have left another state.
+                if constexpr (on_host)
+                  reconstruction->reconstruct(u, reconstructed);
+                solver.solve(Tangent{*this}, change, residual, preconditioner);
+              }
           }
         catch (const SolverControl::NoConvergence &)
           {
@@ -218,9 +271,7 @@ namespace Tessella
             trial.add(-length, change);
             try
               {
-                op->template residual<VectorType>(*integrands.residual,
-                                                  {&trial},
-                                                  trial_residual);
+                compute_residual(trial, trial_residual);
               }
             catch (const ExceptionBase &)
               {
@@ -286,12 +337,19 @@ namespace Tessella
                         data.absolute_tolerance);
       }
 
+      static constexpr bool on_host =
+        std::is_same<VectorType, HostVector<double>>::value;
+
       const AgglomerationHandler<dim>        &handler;
       const SteadyIntegrands<dim>            &integrands;
       const PseudoTransientData               data;
+      QuadraticReconstruction<dim>           *reconstruction;
       AgglomerationHandler<dim>               constants;
       std::unique_ptr<PointwiseOperator<dim>> op, with_time, on_constants,
-        with_change;
+        with_change, on_quadratic;
+      /// Reconstruction of the last state and of a change, and results that
+      /// are tested with quadratic functions.
+      VectorType reconstructed, reconstructed_change, quadratic_result;
       VectorType residual, change, trial, trial_residual, difference, work,
         inverse_step, marks;
       MatrixType           matrix;
@@ -310,9 +368,10 @@ namespace Tessella
       const AgglomerationHandler<dim> &handler,
       const AssemblyParameters        &parameters,
       const SteadyIntegrands<dim>     &integrands,
-      const PseudoTransientData       &data)
+      const PseudoTransientData       &data,
+      QuadraticReconstruction<dim>    *reconstruction)
       : implementation(std::make_unique<Implementation>(
-          handler, parameters, integrands, data))
+          handler, parameters, integrands, data, reconstruction))
     {}
 
 

@@ -5,6 +5,7 @@
 #include <deal.II/base/exceptions.h>
 
 #include <tessella/backends/assembly_parameters.h>
+#include <tessella/flow/quadratic_reconstruction.h>
 #include <tessella/flow/steady_integrands.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/lac/lusgs.h>
@@ -104,6 +105,13 @@ namespace Tessella
      * for every number of threads and processes. With sweeps by colours, so has
      * the whole iteration on the host.
      *
+     * <b>Reconstruction.</b> With a QuadraticReconstruction, the residual is
+     * that of the reconstructed state V, tested with the functions of U. The
+     * matrix of U preconditions GMRES, which applies the exact derivative of
+     * the residual without a matrix, through the least squares and with the
+     * weights of WENO held fixed. LinearMethod::lusgs solves with the matrix of
+     * U. The host alone has it.
+     *
      * <b>Where it runs.</b> VectorType and MatrixType are HostVector<double>
      * and HostBlockMatrix<double>, or DeviceVector<double> and
      * DeviceBlockMatrix<double> with integrands that nvcc has compiled; then
@@ -124,11 +132,13 @@ namespace Tessella
     class PseudoTransient
     {
     public:
-      /// @p handler and @p integrands must outlive the object.
+      /// @p handler, @p integrands and @p reconstruction, which may be null,
+      /// must outlive the object.
       PseudoTransient(const AgglomerationHandler<dim> &handler,
                       const AssemblyParameters        &parameters,
                       const SteadyIntegrands<dim>     &integrands,
-                      const PseudoTransientData &data = PseudoTransientData());
+                      const PseudoTransientData &data = PseudoTransientData(),
+                      QuadraticReconstruction<dim> *reconstruction = nullptr);
       ~PseudoTransient();
 
       /// Sets the size of a vector for the solution.

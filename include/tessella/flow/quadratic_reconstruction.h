@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_flow_quadratic_reconstruction_h
+#define tessella_flow_quadratic_reconstruction_h
+
+#include <deal.II/lac/la_parallel_vector.h>
+
+#include <tessella/grid/agglomeration_handler.h>
+
+#include <memory>
+
+namespace Tessella
+{
+  namespace Flow
+  {
+    /// Parameters of QuadraticReconstruction.
+    struct ReconstructionData
+    {
+      /// Whether the quadratic part is a mean of those of the polytope and of
+      /// its neighbours with weights that depend on the solution.
+      bool weno = false;
+      /// Weight of the polytope's own part before that of each neighbour's,
+      /// and the exponent of the indicators.
+      double own_weight = 10., exponent = 2.;
+    };
+
+    /**
+     * Reconstruction of a quadratic function on each polytope from a linear
+     * one (the method P1P2 or reconstructed dG of H. Luo and others, J. Comput.
+     * Phys. 229, 2010, 6961-6978, here on polytopes).
+     *
+     * With the quadratic functions phi_r of polytope k and psi_r = phi_r -
+     * Pi_1 phi_r, Pi_1 being the L2 projection onto linear functions on k, the
+     * result on k is
+     *   V_k = U_k + sum_r c_r psi_r,
+     * where the coefficients solve, in the sense of least squares,
+     *   Pi_1^j (U_k + sum_r c_r psi_r) = U_j
+     * for all neighbours j behind interfaces of k, with the projection onto
+     * linear functions on j of the continued function. Equations are weighted
+     * so that they compare coefficients with respect to functions of size one
+     * on the bounding box of j.
+     *
+     * <b>Properties.</b> Projected onto linear functions the result is U_k
+     * again, so that mean values are kept, and linear functionals of U as well.
+     * If U is the projection of a quadratic function, V is this function. The
+     * result depends on U alone, not on numbers of threads.
+     *
+     * <b>Polytopes that stay linear.</b> Where the equations do not determine
+     * all c_r, for example at tetrahedra with one neighbour, V_k = U_k.
+     *
+     * <b>WENO.</b> With ReconstructionData::weno, c becomes the mean of c and
+     * of the quadratic parts of the neighbours, continued to k, with weights
+     * proportional to g_i / (eps + o_i)^exponent, g_i being own_weight for k
+     * and 1 for neighbours, o_i the sum of the squares of the coefficients,
+     * and eps a small number that depends on the size of U_k. The
+     * coefficients of a part that crosses a shock are large, so that its weight
+     * is small. Quadratic functions are still reproduced, since all parts are
+     * then equal.
+     *
+     * <b>Cost.</b> The geometry is computed once: (dim + 1) dim (dim + 1) / 2
+     * numbers for each interface and side, and the integrals of all cubic
+     * monomials. A reconstruction multiplies these blocks with the coefficients
+     * of neighbours. Ghosts are exchanged once, with WENO twice.
+     *
+     * <b>Errors</b>, as exceptions: a space that is not that of total degree 1
+     * on all polytopes.
+     */
+    template <int dim>
+    class QuadraticReconstruction
+    {
+    public:
+      using VectorType = dealii::LinearAlgebra::distributed::Vector<double>;
+
+      /// @p linear must outlive the object, and its space must not change.
+      explicit QuadraticReconstruction(
+        const AgglomerationHandler<dim> &linear,
+        const ReconstructionData        &data = ReconstructionData());
+      ~QuadraticReconstruction();
+
+      /// Number of polytopes of all processes that stay linear.
+      unsigned int
+      n_linear_polytopes() const;
+
+      /// Space of the results, on the same polytopes.
+      const AgglomerationHandler<dim> &
+      quadratic_handler() const;
+
+      /// Sets @p v, a vector of the quadratic space, to the reconstruction of
+      /// @p u. Collective.
+      void
+      reconstruct(const VectorType &u, VectorType &v);
+
+      /// The derivative of reconstruct() at the last argument of that function
+      /// in the direction @p du, with the weights of WENO held fixed.
+      /// Collective.
+      void
+      reconstruct_change(const VectorType &du, VectorType &dv) const;
+
+      /// Sets @p r to those entries of @p s, a functional of the quadratic
+      /// space, that belong to the functions of the linear space.
+      void
+      restrict_to_linear(const VectorType &s, VectorType &r) const;
+
+    private:
+      struct Implementation;
+      std::unique_ptr<Implementation> implementation;
+    };
+  } // namespace Flow
+} // namespace Tessella
+
+#endif
