@@ -264,6 +264,9 @@ namespace Tessella
       double       time    = 0.;
       unsigned int n_steps = 0;
       VectorType   u, p;
+      /// Velocity of the last solve with viscosity, for consistent forces: what
+      /// follows it in a step changes the jumps to boundary values.
+      VectorType viscous_u, next_viscous_u;
       /// Velocities, convections and pressures before the present ones.
       TimeHistory<VectorType> past_u, past_n, past_p;
       /// Convection of u, and vectors of the spaces for intermediate results.
@@ -739,6 +742,7 @@ namespace Tessella
         velocity.add(s.bdf.beta[i], *s.past[i]);
       report.velocity_iterations =
         velocity_solver->solve(s.gamma_over_dt, rhs, velocity);
+      next_viscous_u = velocity;
       report.velocity_seconds += lap();
     }
 
@@ -890,6 +894,7 @@ namespace Tessella
       data.p                       = 0.;
       typename VectorType::Base &u = data.u, &p = data.p;
       Tessella::VectorTools::project(data.spaces.velocity, velocity, u);
+      data.viscous_u = data.u;
       if (pressure != nullptr)
         Tessella::VectorTools::project(data.spaces.pressure, *pressure, p);
       if (data.pressure_solver->has_null_space())
@@ -962,9 +967,10 @@ namespace Tessella
       data.past_u.push(dt, data.u);
       data.past_n.push(dt, data.present_convection);
       data.past_p.push(dt, data.p);
-      data.u    = next_u;
-      data.p    = next_p;
-      data.time = s.end;
+      data.u         = next_u;
+      data.p         = next_p;
+      data.viscous_u = data.next_viscous_u;
+      data.time      = s.end;
       ++data.n_steps;
     }
 
@@ -1028,9 +1034,8 @@ namespace Tessella
       f.consistent       = consistent;
       integrand.set_time(data.time);
       integrand.set_coefficient_order(std::max(data.parameters.degree, 2U));
-      return data.up_op.template integrate_boundary<VectorType>(integrand,
-                                                                {&data.u,
-                                                                 &data.p});
+      return data.up_op.template integrate_boundary<VectorType>(
+        integrand, {consistent ? &data.viscous_u : &data.u, &data.p});
     }
 
 
@@ -1126,6 +1131,7 @@ namespace Tessella
                         true);
           vectors.push_back(&as_velocity[i]);
         }
+      vectors.push_back(&data.viscous_u);
       write_time_state(file_name, data.spaces.velocity, state, vectors);
     }
 
@@ -1146,7 +1152,7 @@ namespace Tessella
                              ": choose the method, order and degrees of the "
                              "checkpoint."));
       const unsigned int n = state.history_steps.size();
-      AssertThrow(vectors.size() == 3 * n + 2,
+      AssertThrow(vectors.size() == 3 * n + 3,
                   ExcMessage("The checkpoint '" + file_name +
                              "' was not written by an incompressible flow."));
       std::vector<VectorType> pressures(n + 1, data.p);
@@ -1160,10 +1166,11 @@ namespace Tessella
       restore_history(state, vectors, 1, data.past_u);
       restore_history(state, vectors, 1 + n, data.past_n);
       restore_history(state, pressures, 1, data.past_p);
-      data.u       = vectors[0];
-      data.p       = pressures[0];
-      data.time    = state.time;
-      data.n_steps = state.n_steps;
+      data.u         = vectors[0];
+      data.viscous_u = vectors.back();
+      data.p         = pressures[0];
+      data.time      = state.time;
+      data.n_steps   = state.n_steps;
       return state.numbers;
     }
 

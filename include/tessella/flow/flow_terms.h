@@ -11,18 +11,16 @@ namespace Tessella
 {
   namespace Flow
   {
-    namespace internal
+    /// u . n of the first dim components.
+    template <int dim, typename Number>
+    TESSELLA_HOST_DEVICE inline Number
+    normal_component(const Number *u, const double *n)
     {
-      template <int dim, typename Number>
-      TESSELLA_HOST_DEVICE inline Number
-      normal_component(const Number *u, const double *n)
-      {
-        Number result = u[0] * n[0];
-        for (int d = 1; d < dim; ++d)
-          result += u[d] * n[d];
-        return result;
-      }
-    } // namespace internal
+      Number result = u[0] * n[0];
+      for (int d = 1; d < dim; ++d)
+        result += u[d] * n[d];
+      return result;
+    }
 
     /// Rows of a first derivative in weak form: values of fields against
     /// gradients of test functions in polytopes, and against values on facets.
@@ -67,7 +65,7 @@ namespace Tessella
       {
         double g[dim];
         data.velocity(p, g);
-        return internal::normal_component<dim>(g, p.normal);
+        return normal_component<dim>(g, p.normal);
       }
     };
   } // namespace Flow

@@ -200,7 +200,9 @@ namespace Tessella
       /// Kinetic energy int |u|^2 / 2 and enstrophy int |curl u|^2 / 2.
       std::pair<double, double>
       energy_and_enstrophy() const;
-      /// Force of the flow on each part of the boundary, see BoundaryForce.
+      /// Force of the flow on each part of the boundary, see BoundaryForce. The
+      /// consistent one takes the velocity of the last solve with viscosity,
+      /// the direct one that at the end of the step.
       std::map<dealii::types::boundary_id, std::vector<double>>
       forces(const bool consistent) const;
       /// Largest modulus of the flux out of a polytope, int {u} . n, with

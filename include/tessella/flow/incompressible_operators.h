@@ -107,8 +107,8 @@ namespace Tessella
       {
         flux(u0.value,
              u1.value,
-             internal::normal_component<dim>(u0.value + first, p.normal),
-             internal::normal_component<dim>(u1.value + first, p.normal),
+             normal_component<dim>(u0.value + first, p.normal),
+             normal_component<dim>(u1.value + first, p.normal),
              r0.value);
         for (int c = 0; c < dim; ++c)
           r1.value[c] = -r0.value[c];
@@ -122,8 +122,7 @@ namespace Tessella
         using Number                = std::decay_t<decltype(u.value[0])>;
         const auto        &boundary = this->boundary;
         const unsigned int i        = boundary.find(p.boundary_id);
-        const Number       normal =
-          internal::normal_component<dim>(u.value + first, p.normal);
+        const Number normal = normal_component<dim>(u.value + first, p.normal);
         if (i == boundary.n_conditions)
           for (int c = 0; c < dim; ++c)
             r.value[c] = u.value[c] * internal::not_a_number();
@@ -139,8 +138,7 @@ namespace Tessella
             Number outside[dim], outside_normal;
             if (boundary.type[i] == IncompressibleCondition::symmetry)
               {
-                const Number own =
-                  internal::normal_component<dim>(u.value, p.normal);
+                const Number own = normal_component<dim>(u.value, p.normal);
                 for (int c = 0; c < dim; ++c)
                   outside[c] = u.value[c] - (2. * p.normal[c]) * own;
                 outside_normal = -normal;
@@ -149,7 +147,7 @@ namespace Tessella
               {
                 double g[dim];
                 this->data.velocity(p, g);
-                outside_normal = internal::normal_component<dim>(g, p.normal);
+                outside_normal = normal_component<dim>(g, p.normal);
                 if (given_velocity)
                   times.velocity(this->data, p, g);
                 for (int c = 0; c < dim; ++c)
@@ -201,8 +199,7 @@ namespace Tessella
           return;
         const double normal = this->normal_velocity(p);
         const Number lambda =
-          maximum(Number(fabs(
-                    internal::normal_component<dim>(u.value + dim, p.normal))),
+          maximum(Number(fabs(normal_component<dim>(u.value + dim, p.normal))),
                   Number(fabs(normal)));
         for (int c = 0; c < dim; ++c)
           r.value[c] = 0.5 * (normal - lambda) * u.value[2 * dim + c];
@@ -349,9 +346,8 @@ namespace Tessella
                      R                        &r0,
                      R                        &r1) const
       {
-        r0.value[0] =
-          0.5 * (internal::normal_component<dim>(u0.value + 1, p.normal) +
-                 internal::normal_component<dim>(u1.value + 1, p.normal));
+        r0.value[0] = 0.5 * (normal_component<dim>(u0.value + 1, p.normal) +
+                             normal_component<dim>(u1.value + 1, p.normal));
         r1.value[0] = -r0.value[0];
       }
 
@@ -360,7 +356,7 @@ namespace Tessella
       boundary_facet(const OperatorPoint<dim> &p, const U &u, R &r) const
       {
         if (this->is_outflow(p))
-          r.value[0] = internal::normal_component<dim>(u.value + 1, p.normal);
+          r.value[0] = normal_component<dim>(u.value + 1, p.normal);
         else if (boundary_velocity == BoundaryVelocity::given &&
                  this->is_velocity(p))
           r.value[0] = this->normal_velocity(p);
@@ -422,10 +418,9 @@ namespace Tessella
             const Number w = 0.5 * (u0.value[dim + d] + u1.value[dim + d]);
             square += w * w;
           }
-        const Number jump =
-          continuity_factor * sqrt(square) *
-          (internal::normal_component<dim>(u0.value, p.normal) -
-           internal::normal_component<dim>(u1.value, p.normal));
+        const Number jump = continuity_factor * sqrt(square) *
+                            (normal_component<dim>(u0.value, p.normal) -
+                             normal_component<dim>(u1.value, p.normal));
         for (int c = 0; c < dim; ++c)
           {
             r0.value[c] = p.normal[c] * jump;
