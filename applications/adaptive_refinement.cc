@@ -37,6 +37,7 @@
 #include "common/study_table.h"
 #include "common/table_plot.h"
 #include "common/text_table.h"
+#include "common/validation.h"
 
 namespace Tessella
 {
@@ -330,6 +331,27 @@ namespace Tessella
           begin(present);
         else
           go_on(present);
+        // The first mesh. The last one has about as many unknowns as
+        // Adaptation/Maximum unknowns says, or fewer.
+        if (run_mode().validate)
+          {
+            const AgglomerationHandler<dim> &handler = *present.handler;
+            SystemSize                       size    = system_size(handler);
+            if (adaptation.n_steps > present.step &&
+                adaptation.max_unknowns > size.n_unknowns)
+              {
+                const double growth = adaptation.max_unknowns / size.n_unknowns;
+                size.n_polytopes *= growth;
+                size.n_unknowns *= growth;
+                size.n_entries *= growth;
+              }
+            validate_system(present.step,
+                            degree,
+                            size,
+                            parameters.solver.memory(handler,
+                                                     problem.symmetric));
+            return;
+          }
         const unsigned int first_step = present.step;
         History            history    = create_history(degree);
         for (;; ++present.step)

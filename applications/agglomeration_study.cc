@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iostream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -123,7 +122,9 @@ namespace Tessella
              ++level)
           {
             const Mesh<dim> mesh = parameters.mesh.create<dim>(level);
-            std::cout << mesh.description << std::endl;
+            screen() << mesh.description << std::endl;
+            if (run_mode().validate)
+              continue;
             TextTable table;
             for (const std::string &name : parameters.strategies)
               {
@@ -131,7 +132,7 @@ namespace Tessella
                 for (const unsigned int n_threads : parameters.threads)
                   add_row(*mesh.triangulation, name, n_threads, first, table);
               }
-            table.print(std::cout);
+            table.print(screen());
           }
       }
 

@@ -13,7 +13,6 @@
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/numerics/vector_tools.h>
 
-#include <iostream>
 #include <memory>
 #include <string>
 
@@ -25,6 +24,7 @@
 #include "common/study_output.h"
 #include "common/study_parameters.h"
 #include "common/study_table.h"
+#include "common/validation.h"
 
 namespace Tessella
 {
@@ -126,7 +126,7 @@ namespace Tessella
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
           run_level(level);
-        table.print(std::cout, parameters.output.print_times);
+        table.print(screen(), parameters.output.print_times);
         parameters.output.write_table(table);
       }
 
@@ -165,6 +165,12 @@ namespace Tessella
         row.degree                   = degree;
         row.n_dofs                   = handler.n_dofs();
         row.times[StudyRow::handler] = lap(timer);
+        const bool symmetric         = discretisation.theta == 1.;
+        if (validated(handler,
+                      row.level,
+                      degree,
+                      parameters.solver.memory(handler, symmetric)))
+          return;
 
         PolytopicAssembler<dim>        assembler(handler,
                                           discretisation.assembler_data<dim>());
@@ -187,7 +193,6 @@ namespace Tessella
                           "the constant",
                           "Leave a pair of boundaries out of "
                           "Mesh/Periodic boundaries.");
-        const bool symmetric = discretisation.theta == 1.;
         row.n_iterations =
           parameters.solver.solve(handler, matrix, solution, rhs, symmetric)
             .n_iterations;

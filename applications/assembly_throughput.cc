@@ -26,6 +26,7 @@
 #include "common/study_output.h"
 #include "common/study_parameters.h"
 #include "common/study_table.h"
+#include "common/validation.h"
 
 namespace Tessella
 {
@@ -128,16 +129,22 @@ namespace Tessella
       run()
       {
         parameters.output.print(library_information() + ".");
-        if (parameters.benchmark.coefficients_only)
+        if (parameters.benchmark.coefficients_only && !run_mode().validate)
           {
             run_coefficients();
             return;
           }
-        start_devices();
+        if (!run_mode().validate)
+          start_devices();
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
           {
             const AgglomeratedMesh<dim> mesh = create_mesh(level);
+            if (run_mode().validate)
+              {
+                validate_mesh(mesh, level);
+                continue;
+              }
             for (const unsigned int degree :
                  parameters.benchmark.degrees[level])
               for (const Execution &execution : parameters.benchmark.executions)
@@ -181,6 +188,19 @@ namespace Tessella
           }
         table.print(screen());
         parameters.output.write_table(table);
+      }
+
+      void
+      validate_mesh(const AgglomeratedMesh<dim> &mesh, const unsigned int level)
+      {
+        AgglomerationHandler<dim> handler(*mesh.mesh.triangulation,
+                                          mesh.mesh.mapping.get());
+        handler.agglomerate(mesh.strategy);
+        for (const unsigned int degree : parameters.benchmark.degrees[level])
+          {
+            parameters.discretisation.distribute_dofs(handler, degree);
+            validated(handler, level, degree, SystemMemory::trilinos());
+          }
       }
 
       // If a case runs on a device, prints its name and measures its rates.

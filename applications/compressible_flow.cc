@@ -37,6 +37,7 @@
 #include "common/study_output.h"
 #include "common/study_parameters.h"
 #include "common/study_table.h"
+#include "common/validation.h"
 #include "compressible_flow/flow_input.h"
 #include "compressible_flow/flow_output.h"
 #include "compressible_flow/steady_solver.h"
@@ -226,10 +227,19 @@ namespace Tessella
                                         problem->model.gas,
                                         problem->model.boundary,
                                         constant_states);
-        row.n_cells     = triangulation.n_global_active_cells();
-        row.n_polytopes = handler.n_global_polytopes();
-        for (const unsigned int degree : parameters.discretisation.degrees)
-          run_degree(handler, degree, row);
+        row.n_cells         = triangulation.n_global_active_cells();
+        row.n_polytopes     = handler.n_global_polytopes();
+        const auto &degrees = parameters.discretisation.degrees;
+        for (unsigned int i = 0; i < degrees.size(); ++i)
+          {
+            const ProgressPart part(part_of_study(dim,
+                                                  parameters.mesh.n_levels(),
+                                                  degrees,
+                                                  level,
+                                                  i,
+                                                  !parameters.flow.steady));
+            run_degree(handler, degrees[i], row);
+          }
       }
 
       void
@@ -239,8 +249,16 @@ namespace Tessella
       {
         const DiscretisationInput &discretisation = parameters.discretisation;
         discretisation.distribute_dofs(handler, degree, dim + 2);
-        row.degree      = degree;
-        row.n_dofs      = handler.n_dofs();
+        row.degree = degree;
+        row.n_dofs = handler.n_dofs();
+        if (validated(handler,
+                      row.level,
+                      degree,
+                      parameters.flow.steady ||
+                          parameters.flow.time.is_implicit()
+                        ? SystemMemory::block_matrix()
+                        : SystemMemory::vectors(10)))
+          return;
         const int order = discretisation.coefficient_order;
         problem->set_degree(handler.max_degree());
         const FlowEvaluation<dim> evaluation(

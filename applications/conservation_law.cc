@@ -37,6 +37,7 @@
 #include "common/study_output.h"
 #include "common/study_parameters.h"
 #include "common/study_table.h"
+#include "common/validation.h"
 #include "conservation_law/conservation_input.h"
 
 namespace Tessella
@@ -166,10 +167,15 @@ namespace Tessella
                                 agglomerated.description + ".");
         AgglomerationHandler<dim> handler(triangulation, mesh.mapping.get());
         handler.agglomerate(agglomerated.strategy);
-        row.n_cells     = triangulation.n_global_active_cells();
-        row.n_polytopes = handler.n_global_polytopes();
-        for (const unsigned int degree : parameters.discretisation.degrees)
-          run_degree(handler, degree, row);
+        row.n_cells         = triangulation.n_global_active_cells();
+        row.n_polytopes     = handler.n_global_polytopes();
+        const auto &degrees = parameters.discretisation.degrees;
+        for (unsigned int i = 0; i < degrees.size(); ++i)
+          {
+            const ProgressPart part(part_of_study(
+              dim, parameters.mesh.n_levels(), degrees, level, i, true));
+            run_degree(handler, degrees[i], row);
+          }
       }
 
       void
@@ -183,6 +189,13 @@ namespace Tessella
                                        parameters.equation.n_components());
         row.degree = degree;
         row.n_dofs = handler.n_dofs();
+        if (validated(handler,
+                      row.level,
+                      degree,
+                      parameters.equation.time.is_implicit()
+                        ? SystemMemory::block_matrix()
+                        : SystemMemory::vectors(10)))
+          return;
 
         // f(u) v on a facet, for a flux that is a polynomial in u, and a
         // velocity that is linear in space.

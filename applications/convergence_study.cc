@@ -22,6 +22,7 @@
 #include "common/study_output.h"
 #include "common/study_parameters.h"
 #include "common/study_table.h"
+#include "common/validation.h"
 
 namespace Tessella
 {
@@ -118,7 +119,11 @@ namespace Tessella
         const unsigned int drawn =
           parameters.discretisation.is_hp() ? degrees.size() - 1 : 0;
         for (unsigned int i = 0; i < degrees.size(); ++i)
-          run_degree(handler, degrees[i], row, i == drawn);
+          {
+            const ProgressPart part(part_of_study(
+              dim, parameters.mesh.n_levels(), degrees, level, i));
+            run_degree(handler, degrees[i], row, i == drawn);
+          }
       }
 
       void
@@ -132,6 +137,11 @@ namespace Tessella
         row.degree = degree;
         row.n_dofs = handler.n_dofs();
         row.times[StudyRow::handler] += lap(timer);
+        if (validated(handler,
+                      row.level,
+                      degree,
+                      parameters.solver.memory(handler, problem.symmetric)))
+          return;
 
         const auto data = parameters.discretisation.assembler_data<dim>();
         PolytopicAssembler<dim>        assembler(handler, data);

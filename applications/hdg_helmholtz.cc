@@ -30,6 +30,7 @@
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/text_table.h"
+#include "common/validation.h"
 #include "hdg_helmholtz/hdg_parameters.h"
 #include "hdg_helmholtz/system_solver.h"
 
@@ -459,6 +460,17 @@ namespace Tessella
         AgglomerationHandler<dim> &handler = handlers.u;
         parameters.discretisation.distribute_dofs(handler, degree);
         HDG<dim> hdg(handler, hdg_data(handler));
+        if (run_mode().validate)
+          {
+            // A trace couples with all of two polytopes, each of which has two
+            // times the mean number.
+            SystemSize size = system_size(handler);
+            size.n_unknowns = static_cast<double>(hdg.n_dofs());
+            size.n_entries =
+              4. * size.n_unknowns * size.n_unknowns / size.n_polytopes;
+            validate_system(level, degree, size, SystemMemory::trilinos());
+            return;
+          }
         // A direct solver needs the matrix on the host, and so does a run on
         // several processes.
         const bool on_device =

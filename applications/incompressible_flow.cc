@@ -7,6 +7,7 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
 
+#include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/flow/incompressible_flow.h>
 #include <tessella/numerics/null_space.h>
 #include <tessella/numerics/vector_tools.h>
@@ -22,6 +23,7 @@
 #include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
+#include "common/validation.h"
 #include "incompressible_flow/flow_input.h"
 #include "incompressible_flow/flow_run.h"
 
@@ -129,8 +131,17 @@ namespace Tessella
                                         level);
         parameters.output.print("Level " + std::to_string(level) + ": " +
                                 agglomerated.description + ".");
-        for (const unsigned int degree : parameters.flow.degrees)
+        const std::vector<unsigned int> &degrees = parameters.flow.degrees;
+        for (unsigned int i = 0; i < degrees.size(); ++i)
           {
+            const unsigned int degree = degrees[i];
+            if (run_mode().validate)
+              {
+                validate_degree(agglomerated, level, degree);
+                continue;
+              }
+            const ProgressPart             part(part_of_study(
+              dim, parameters.mesh.n_levels(), degrees, level, i, true));
             Flow::IncompressibleParameters p = parameters.flow.flow;
             p.degree                         = degree;
             p.pressure_degree = parameters.flow.equal_degrees || degree == 1
@@ -144,6 +155,23 @@ namespace Tessella
             for (unsigned int h = 0; h <= parameters.flow.n_halvings; ++h)
               run_flow(flow, level, p, h);
           }
+      }
+
+      /// Estimates the memory of the matrices of a velocity component and of
+      /// the pressure, and of the vectors of a time step.
+      void
+      validate_degree(const AgglomeratedMesh<dim> &agglomerated,
+                      const unsigned int           level,
+                      const unsigned int           degree) const
+      {
+        AgglomerationHandler<dim> handler(*agglomerated.mesh.triangulation,
+                                          agglomerated.mesh.mapping.get());
+        handler.agglomerate(agglomerated.strategy);
+        handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree));
+        SystemSize size = system_size(handler);
+        size.n_unknowns *= dim + 1;
+        size.n_entries *= 2.;
+        validate_system(level, degree, size, SystemMemory::block_matrix());
       }
 
       void

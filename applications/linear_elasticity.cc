@@ -58,6 +58,7 @@ DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/system_study.h"
+#include "common/validation.h"
 
 namespace Tessella
 {
@@ -340,6 +341,8 @@ namespace Tessella
                   parameters.agglomeration.create(mesh)));
                 handler.distribute_dofs(
                   FESystem<dim>(FE_BoundingBoxLegendre<dim>(degree), dim));
+                if (validated(handler, level, degree, SystemMemory::trilinos()))
+                  continue;
 
                 const AssemblyTimes times = assemble_system(handler);
                 check_solvability(

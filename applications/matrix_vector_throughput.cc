@@ -25,6 +25,7 @@
 #include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
+#include "common/validation.h"
 
 namespace Tessella
 {
@@ -142,6 +143,9 @@ namespace Tessella
         for (const unsigned int degree : parameters.degrees[level])
           {
             parameters.discretisation.distribute_dofs(handler, degree);
+            // The matrix is on the device.
+            if (validated(handler, level, degree, SystemMemory::vectors(2)))
+              continue;
             typename PolytopicAssembler<dim>::AdditionalData data;
             data.backend = parameters.discretisation.backend;
             data.penalty = parameters.discretisation.penalty;
@@ -254,7 +258,7 @@ namespace Tessella
       void
       finish()
       {
-        table.print(std::cout);
+        table.print(screen());
         parameters.output.write_table(table);
       }
     };

@@ -37,6 +37,7 @@
 #include "common/study_table.h"
 #include "common/table_plot.h"
 #include "common/text_table.h"
+#include "common/validation.h"
 
 namespace Tessella
 {
@@ -293,6 +294,8 @@ namespace Tessella
         for (const unsigned int degree : parameters.discretisation.degrees)
           {
             parameters.discretisation.distribute_dofs(handler, degree);
+            if (validated(handler, level, degree, SystemMemory::block_matrix()))
+              continue;
             compute_penalty_factors(handler,
                                     parameters.discretisation.penalty.formula);
             for (const double jump : parameters.jumps)

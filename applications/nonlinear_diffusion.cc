@@ -49,6 +49,7 @@
 #include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
+#include "common/validation.h"
 #include "nonlinear_diffusion/quasilinear_form.h"
 #include "nonlinear_diffusion/quasilinear_input.h"
 
@@ -391,7 +392,7 @@ namespace Tessella
         const OutputInput &output = parameters.output;
         std::ostringstream text;
         steps.print(text);
-        std::cout << std::endl << text.str();
+        screen() << std::endl << text.str();
         if (output.write_csv)
           write_file(output.file("-iterations.csv"),
                      [&](std::ostream &out) { steps.write_csv(out); });
@@ -436,12 +437,16 @@ namespace Tessella
 
         const auto &degrees = parameters.discretisation.degrees;
         for (unsigned int i = 0; i < degrees.size(); ++i)
-          run_degree(handler,
-                     degrees[i],
-                     row,
-                     i == (parameters.discretisation.is_hp()
-                             ? degrees.size() - 1
-                             : 0));
+          {
+            const ProgressPart part(part_of_study(
+              dim, parameters.mesh.n_levels(), degrees, level, i));
+            run_degree(handler,
+                       degrees[i],
+                       row,
+                       i == (parameters.discretisation.is_hp()
+                               ? degrees.size() - 1
+                               : 0));
+          }
       }
 
       void
@@ -455,6 +460,11 @@ namespace Tessella
         row.degree = degree;
         row.n_dofs = handler.n_dofs();
         row.times[StudyRow::handler] += timer.wall_time();
+        if (validated(handler,
+                      row.level,
+                      degree,
+                      parameters.solver.memory(handler, false)))
+          return;
 
         // a(x, u) need not be a polynomial. The coefficient order 2 p, the
         // degree of u^2, keeps the quadrature error at the level of the

@@ -194,6 +194,8 @@ namespace Tessella
       void
       run()
       {
+        if (run_mode().validate)
+          return;
         MultithreadInfo::set_thread_limit(parameters.n_threads == 0
                                             ? numbers::invalid_unsigned_int
                                             : parameters.n_threads);
@@ -218,7 +220,7 @@ namespace Tessella
         for (const std::string &kind : parameters.polytopes)
           for (const unsigned int degree : parameters.degrees)
             run_mesh(kind, degree, *integrand);
-        table.print(std::cout);
+        table.print(screen());
         parameters.output.write_table(table);
       }
 

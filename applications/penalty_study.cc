@@ -34,6 +34,7 @@
 
 #include "common/memory_check.h"
 #include "common/program.h"
+#include "common/validation.h"
 
 namespace Tessella
 {
@@ -144,15 +145,15 @@ namespace Tessella
       void
       run()
       {
-        std::cout << std::left << std::setw(8) << "cells" << std::setw(4) << "p"
-                  << std::setw(10) << "critical" << std::setw(12) << "best L2";
+        screen() << std::left << std::setw(8) << "cells" << std::setw(4) << "p"
+                 << std::setw(10) << "critical" << std::setw(12) << "best L2";
         for (const double c : parameters.constants)
           {
             std::ostringstream title;
             title << "C=" << c;
-            std::cout << std::setw(14) << title.str();
+            screen() << std::setw(14) << title.str();
           }
-        std::cout << std::endl;
+        screen() << std::endl;
         for (const unsigned int size : parameters.cells_per_polytope)
           {
             setup("Cells per direction, coercivity",
@@ -306,12 +307,14 @@ namespace Tessella
         const FE_BoundingBoxLegendre<dim> fe(p);
         coercivity_handler->distribute_dofs(fe);
         accuracy_handler->distribute_dofs(fe);
-        std::cout << std::left << std::setw(8) << size << std::setw(4) << p;
+        if (validated(*accuracy_handler, 0, p, SystemMemory::trilinos()))
+          return;
+        screen() << std::left << std::setw(8) << size << std::setw(4) << p;
         if (coercivity_handler->n_dofs() <= parameters.max_dofs_coercivity)
-          std::cout << std::setw(10) << std::setprecision(3)
-                    << critical_constant() << std::flush;
+          screen() << std::setw(10) << std::setprecision(3)
+                   << critical_constant() << std::flush;
         else
-          std::cout << std::setw(10) << "too large";
+          screen() << std::setw(10) << "too large";
 
         std::vector<double>      errors;
         std::vector<std::string> iterations;
@@ -354,16 +357,16 @@ namespace Tessella
                                            : "-");
           }
         const double best = *std::min_element(errors.begin(), errors.end());
-        std::cout << std::setw(12) << std::scientific << std::setprecision(2)
-                  << best << std::defaultfloat;
+        screen() << std::setw(12) << std::scientific << std::setprecision(2)
+                 << best << std::defaultfloat;
         for (unsigned int i = 0; i < errors.size(); ++i)
           {
             std::ostringstream cell;
             cell << std::setprecision(3) << errors[i] / best << " ("
                  << iterations[i] << ")";
-            std::cout << std::setw(14) << cell.str();
+            screen() << std::setw(14) << cell.str();
           }
-        std::cout << std::endl;
+        screen() << std::endl;
       }
 
       const Parameters                                  &parameters;

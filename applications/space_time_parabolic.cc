@@ -34,6 +34,7 @@
 #include "common/study_parameters.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
+#include "common/validation.h"
 #include "space_time_parabolic/parabolic_equation.h"
 #include "space_time_parabolic/state_file.h"
 #include "space_time_parabolic/time_input.h"
@@ -214,7 +215,11 @@ namespace Tessella
       {
         begin();
         while (state.time < input.final_time - tiny)
-          step();
+          {
+            show_progress((state.time - begin_time) /
+                          (input.final_time - begin_time));
+            step();
+          }
         if (output.write_csv)
           write_slabs();
       }
@@ -656,18 +661,55 @@ namespace Tessella
                                                          handler);
           });
         }
-        for (const PolynomialSpaceType space : parameters.time.spaces)
-          for (const unsigned int degree : parameters.discretisation.degrees)
+        const auto &degrees = parameters.discretisation.degrees;
+        const auto &spaces  = parameters.time.spaces;
+        for (unsigned int s = 0; s < spaces.size(); ++s)
+          for (unsigned int i = 0; i < degrees.size(); ++i)
             {
+              const PolynomialSpaceType space    = spaces[s];
+              const unsigned int        degree   = degrees[i];
+              const double              n_spaces = spaces.size();
+              const ProgressPart        part_of_mesh(part_of_study(
+                dim, parameters.mesh.n_levels(), {1}, level, 0, true));
+              const ProgressPart        part_of_space(
+                {s / n_spaces, (s + 1) / n_spaces});
+              const ProgressPart part(
+                part_of_study(dim, 1, degrees, 0, i, true));
               {
                 const StageTimes::Scope scope(times, Stage::set_up);
                 parameters.discretisation.distribute_dofs(handler, degree);
               }
+              if (run_mode().validate)
+                {
+                  validate_slab(handler, level, degree, space);
+                  continue;
+                }
               Run<dim> run(
                 parameters, problem, times, handler, level, space, degree);
               run.run();
               add_row(run, level, degree, handler.n_global_polytopes());
             }
+      }
+
+      /// Estimates the memory of a slab whose polytopes have one interval.
+      void
+      validate_slab(const AgglomerationHandler<dim> &handler,
+                    const unsigned int               level,
+                    const unsigned int               degree,
+                    const PolynomialSpaceType        space) const
+      {
+        // Functions of an element over those of a polytope: the binomial
+        // coefficients are in the ratio (p + d + 1) / (d + 1).
+        const double ratio = space == PolynomialSpaceType::prismatic
+                               ? degree + 1.
+                               : (degree + dim + 1.) / (dim + 1.);
+        SystemSize   size  = system_size(handler);
+        size.n_unknowns *= ratio;
+        size.n_entries *= ratio * ratio;
+        validate_system(level,
+                        degree,
+                        size,
+                        parameters.solver.memory(handler, false));
       }
 
       /// Adds the row of a run to the table.

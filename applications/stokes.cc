@@ -47,6 +47,7 @@
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/system_study.h"
+#include "common/validation.h"
 
 namespace Tessella
 {
@@ -397,6 +398,15 @@ namespace Tessella
         velocity.distribute_dofs(
           FESystem<dim>(FE_BoundingBoxLegendre<dim>(degree), dim));
         pressure.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree - 1));
+        if (run_mode().validate)
+          {
+            SystemSize       size        = system_size(velocity);
+            const SystemSize of_pressure = system_size(pressure);
+            size.n_unknowns += of_pressure.n_unknowns;
+            size.n_entries += of_pressure.n_entries;
+            validate_system(level, degree, size, SystemMemory::trilinos());
+            return;
+          }
 
         assemble(velocity, pressure);
         check_solvability(velocity,

@@ -407,6 +407,7 @@ namespace Tessella
         on_tick(time);
       while (time < t.final_time)
         {
+          show_progress(t.final_time > 0. ? time / t.final_time : 0.);
           const double end = next_end();
           advance(largest_step(time));
           if (on_tick && tick > 0. && time == end)

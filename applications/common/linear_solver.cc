@@ -97,6 +97,31 @@ namespace Tessella
       return symmetric ? "cg" : "gmres";
     }
 
+    template <int dim>
+    SystemMemory
+    LinearSolver::memory(const AgglomerationHandler<dim> &handler,
+                         const bool                       symmetric) const
+    {
+      const std::string present =
+        present_method(dim, handler.n_dofs(), symmetric);
+      SystemMemory result = SystemMemory::trilinos();
+      // The factors were measured on one process.
+      if (present == "direct")
+        {
+          // The entries of the factors over those of the matrix grow like
+          // log(n) in 2-D and like n^(1/3) in 3-D with n polytopes, as those
+          // of nested dissection do.
+          const double n = std::max(2., 1. * handler.n_global_polytopes());
+          result.per_entry +=
+            dim == 2 ? 7.2 * std::log2(n) : 15. * std::cbrt(n);
+        }
+      else if (preconditioner != "none")
+        result.per_entry += 10.;
+      if (present == "gmres")
+        result.per_unknown += 8. * restart;
+      return result;
+    }
+
     std::string
     LinearSolver::description() const
     {
@@ -465,5 +490,10 @@ namespace Tessella
     // space-time slabs over three dimensions
     INSTANTIATE(4);
 #undef INSTANTIATE
+
+    template SystemMemory
+    LinearSolver::memory(const AgglomerationHandler<2> &, const bool) const;
+    template SystemMemory
+    LinearSolver::memory(const AgglomerationHandler<3> &, const bool) const;
   } // namespace Application
 } // namespace Tessella

@@ -13,6 +13,8 @@
 
 #include <string>
 
+#include "validation.h"
+
 namespace Tessella
 {
   namespace Application
@@ -64,6 +66,13 @@ namespace Tessella
             const dealii::TrilinosWrappers::MPI::Vector  &rhs,
             const bool                                    symmetric,
             const MatrixSource<dim> *source = nullptr) const;
+
+      /// Estimate of the memory of a system on @p handler with this solver, for
+      /// validated().
+      template <int dim>
+      SystemMemory
+      memory(const AgglomerationHandler<dim> &handler,
+             const bool                       symmetric) const;
 
       /// Text for the solver that the parameters ask for, e.g. "cg with amg".
       std::string

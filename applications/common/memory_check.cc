@@ -195,5 +195,13 @@ namespace Tessella
                              ", more than deal.II can number on one process: " +
                              remedy + "."));
     }
+
+
+
+    std::pair<double, unsigned int>
+    memory_of_machine()
+    {
+      return {machine().bytes, machine().n_processes};
+    }
   } // namespace Application
 } // namespace Tessella

@@ -3,6 +3,7 @@
 #define tessella_applications_common_memory_check_h
 
 #include <string>
+#include <utility>
 
 namespace Tessella
 {
@@ -30,6 +31,12 @@ namespace Tessella
                  const bool         distributed,
                  const std::string &origin,
                  const std::string &remedy);
+
+    /// Bytes that this machine had for all processes on it before any of them
+    /// allocated meshes, or infinity if the system does not report them, and
+    /// the number of these processes. The first call is collective.
+    std::pair<double, unsigned int>
+    memory_of_machine();
   } // namespace Application
 } // namespace Tessella
 

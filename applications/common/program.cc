@@ -3,6 +3,8 @@
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
+#include <deal.II/base/timer.h>
+#include <deal.II/base/utilities.h>
 
 #include <tessella/base/error_message.h>
 #include <tessella/base/on_all_processes.h>
@@ -14,7 +16,6 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
 #include <iomanip>
 #include <iostream>
 #include <pthread.h>
@@ -23,7 +24,10 @@
 #include <thread>
 #include <unistd.h>
 
+#include "command_line.h"
 #include "expression.h"
+#include "program_version.h"
+#include "validation.h"
 
 namespace Tessella
 {
@@ -33,144 +37,6 @@ namespace Tessella
 
     namespace
     {
-      struct CommandLine
-      {
-        bool                     help             = false;
-        bool                     print_parameters = false;
-        std::string              print_to; // empty: standard output
-        std::string              parameter_file;
-        std::vector<std::string> settings;
-      };
-
-      CommandLine
-      parse_command_line(const ProgramInfo &info, int argc, char **argv)
-      {
-        const std::string see_help =
-          " ('" + info.name + " --help' shows how to call the program).";
-        CommandLine result;
-        for (int i = 1; i < argc; ++i)
-          {
-            const std::string argument = argv[i];
-            if (argument == "--help" || argument == "-h")
-              result.help = true;
-            else if (argument == "--print-parameters")
-              {
-                result.print_parameters = true;
-                if (i + 1 < argc && argv[i + 1][0] != '-')
-                  result.print_to = argv[++i];
-              }
-            else if (argument == "--set")
-              {
-                AssertThrow(i + 1 < argc,
-                            ExcMessage("The option --set needs "
-                                       "\"Section/Name=value\"" +
-                                       see_help));
-                result.settings.push_back(argv[++i]);
-              }
-            else if (argument.compare(0, 6, "--set=") == 0)
-              result.settings.push_back(argument.substr(6));
-            else
-              {
-                AssertThrow(argument.empty() || argument[0] != '-',
-                            ExcMessage("There is no option '" + argument + "'" +
-                                       see_help));
-                AssertThrow(result.parameter_file.empty(),
-                            ExcMessage("More than one parameter file is given: "
-                                       "'" +
-                                       result.parameter_file + "' and '" +
-                                       argument + "'" + see_help));
-                result.parameter_file = argument;
-              }
-          }
-        AssertThrow(result.help || result.print_parameters ||
-                      !result.parameter_file.empty(),
-                    ExcMessage("A parameter file is missing" + see_help));
-        return result;
-      }
-
-      void
-      apply_setting(ParameterHandler &prm, const std::string &setting)
-      {
-        const std::string where = "--set \"" + setting + "\": ";
-        const auto        equal = setting.find('=');
-        AssertThrow(equal != std::string::npos,
-                    ExcMessage(where + "it must be \"Section/Name=value\"."));
-        std::vector<std::string> path = split(setting.substr(0, equal), '/');
-        AssertThrow(!path.empty() && !path.back().empty(),
-                    ExcMessage(where + "it must be \"Section/Name=value\"."));
-        const std::string name  = path.back();
-        const std::string value = setting.substr(equal + 1);
-        path.pop_back();
-        AssertThrow(path.empty() || prm.subsection_path_exists(path),
-                    ExcMessage(where + "there is no such section."));
-        for (const std::string &section : path)
-          prm.enter_subsection(section);
-        try
-          {
-            prm.set(name, value);
-          }
-        catch (const ParameterHandler::ExcEntryUndeclared &)
-          {
-            AssertThrow(false,
-                        ExcMessage(where + "there is no such parameter."));
-          }
-        catch (const ParameterHandler::ExcValueDoesNotMatchPattern &exception)
-          {
-            AssertThrow(false, ExcMessage(where + error_message(exception)));
-          }
-        for (unsigned int i = 0; i < path.size(); ++i)
-          prm.leave_subsection();
-      }
-
-      void
-      print_help(const ProgramInfo &info)
-      {
-        std::cout
-          << info.name << ": " << info.summary << "\n\n"
-          << "Usage:\n"
-          << "  " << info.name
-          << " [--set \"Section/Name=value\"]... file.prm\n"
-          << "      runs with the parameters of file.prm; every --set changes "
-             "one of them\n"
-          << "  " << info.name << " --print-parameters [file]\n"
-          << "      writes all parameters with defaults and explanations to "
-             "file, or to\n"
-          << "      the screen\n"
-          << "  " << info.name << " --help\n"
-          << "      prints this text\n\n"
-          << info.details << std::endl;
-      }
-
-      // Lists "Section/Name = value" for every parameter.
-      std::vector<std::string>
-      list_parameters(const ParameterHandler &prm)
-      {
-        std::stringstream stream;
-        prm.print_parameters(stream, ParameterHandler::ShortPRM);
-        std::vector<std::string> result;
-        std::string              line, section;
-        while (std::getline(stream, line))
-          {
-            const auto begin = line.find_first_not_of(' ');
-            if (begin == std::string::npos)
-              continue;
-            line = line.substr(begin, line.find_last_not_of(' ') + 1 - begin);
-            if (line.compare(0, 11, "subsection ") == 0)
-              section += line.substr(11) + "/";
-            else if (line == "end")
-              section.erase(section.find_last_of('/', section.size() - 2) + 1);
-            else if (line.compare(0, 4, "set ") == 0)
-              {
-                std::string entry;
-                for (const char c : line.substr(4))
-                  if (c != ' ' || entry.empty() || entry.back() != ' ')
-                    entry += c;
-                result.push_back(section + entry);
-              }
-          }
-        return result;
-      }
-
       // Checks that all processes have the same parameters. Otherwise some of
       // them could wait for messages that are never sent.
       void
@@ -198,6 +64,34 @@ namespace Tessella
         });
       }
 
+      // Prints the entries of @p present that are not among @p defaults.
+      void
+      print_changed_parameters(const std::vector<std::string> &defaults,
+                               const std::vector<std::string> &present)
+      {
+        screen() << "Parameters that are not the default:\n";
+        for (const std::string &parameter : present)
+          if (std::find(defaults.begin(), defaults.end(), parameter) ==
+              defaults.end())
+            screen() << "  " << parameter << '\n';
+        screen() << std::flush;
+      }
+
+      // Prints the time since the timer was started and the largest memory of a
+      // process.
+      void
+      print_resources(const Timer &timer)
+      {
+        Utilities::System::MemoryStats memory;
+        Utilities::System::get_memory_stats(memory);
+        const double most =
+          Utilities::MPI::max(static_cast<double>(memory.VmHWM),
+                              MPI_COMM_WORLD);
+        screen() << "Wall time " << short_text(timer.wall_time())
+                 << " s, largest memory of a process "
+                 << short_text(most / 1048576.) << " GiB." << std::endl;
+      }
+
       void
       work(const ProgramInfo                             &info,
            const CommandLine                             &command_line,
@@ -205,19 +99,13 @@ namespace Tessella
            const std::function<void(ParameterHandler &, const std::string &)>
              &execute)
       {
-        ParameterHandler prm;
+        ParameterHandler         prm;
+        std::vector<std::string> defaults;
         on_all_processes(MPI_COMM_WORLD, [&]() {
           declare(prm);
+          defaults = list_parameters(prm);
           if (!command_line.parameter_file.empty())
-            {
-              std::ifstream file(command_line.parameter_file);
-              AssertThrow(file && std::filesystem::is_regular_file(
-                                    command_line.parameter_file),
-                          ExcMessage("The parameter file '" +
-                                     command_line.parameter_file +
-                                     "' does not exist or cannot be read."));
-              prm.parse_input(file, command_line.parameter_file);
-            }
+            read_parameter_file(prm, command_line.parameter_file);
           for (const std::string &setting : command_line.settings)
             apply_setting(prm, setting);
         });
@@ -225,30 +113,20 @@ namespace Tessella
 
         if (command_line.print_parameters)
           {
-            const auto print = [&](std::ostream &out) {
-              out << "# Parameters of " << info.name << ": " << info.summary
-                  << "\n\n";
-              prm.print_parameters(out,
-                                   ParameterHandler::PRM |
-                                     ParameterHandler::KeepDeclarationOrder);
-            };
-            if (command_line.print_to.empty())
-              {
-                // ParameterHandler would not report why writing to the screen
-                // failed.
-                std::ostringstream text;
-                print(text);
-                screen() << text.str();
-              }
-            else
-              {
-                write_file(command_line.print_to, print);
-                screen() << "Wrote " << command_line.print_to << std::endl;
-              }
+            print_parameters(info, prm, command_line.print_to);
             return;
           }
-
+        if (run_mode().verbose)
+          {
+            screen() << version_text(info.name);
+            print_changed_parameters(defaults, list_parameters(prm));
+          }
+        const Timer timer;
         execute(prm, command_line.parameter_file);
+        if (run_mode().validate)
+          finish_validation(command_line.parameter_file);
+        if (run_mode().verbose)
+          print_resources(timer);
       }
 
       // Signals that end the program, and the signals that were blocked when it
@@ -349,12 +227,19 @@ namespace Tessella
       watch_signals();
       guard([&]() {
         const CommandLine command_line = parse_command_line(info, argc, argv);
-        if (command_line.help)
+        if (command_line.help || command_line.version)
           {
-            print_help(info);
+            if (command_line.help)
+              print_help(info, std::cout);
+            else
+              std::cout << version_text(info.name);
             check_standard_output();
             return;
           }
+        run_mode().quiet   = command_line.quiet;
+        run_mode().verbose = command_line.verbose;
+        run_mode().validate =
+          command_line.validate && !command_line.print_parameters;
         // The arguments are not passed on, because PETSc, if deal.II has it,
         // would take them for its own options and warn at the end that they
         // were not used.
@@ -379,6 +264,7 @@ namespace Tessella
           work(info, command_line, declare, execute);
           check_standard_output();
         });
+        erase_progress();
         said   = true;
         failed = any_failed(end, info.name, message);
         MPI_Comm_free(&end);
@@ -463,23 +349,12 @@ namespace Tessella
       return stream.str();
     }
 
-    bool
-    is_first_process()
-    {
-      return Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0;
-    }
-
-    std::ostream &
-    screen()
-    {
-      static std::ostream nowhere(nullptr);
-      return is_first_process() ? std::cout : nowhere;
-    }
-
     void
     write_file(const std::string                         &file_name,
                const std::function<void(std::ostream &)> &write)
     {
+      if (run_mode().validate)
+        return;
       on_all_processes(MPI_COMM_WORLD, [&]() {
         if (!is_first_process())
           return;

@@ -8,6 +8,8 @@
 #include <ostream>
 #include <string>
 
+#include "screen.h"
+
 namespace Tessella
 {
   /// Code that the programs in applications/ share: command line, parameters,
@@ -21,15 +23,15 @@ namespace Tessella
       std::string summary;   ///< one line
       std::string details;   ///< paragraphs: computation, screen, files
       bool parallel = false; ///< whether it runs on several MPI processes
+      /// Whether it reads a parameter file. Otherwise it has the options --help
+      /// and --version only.
+      bool has_parameters = true;
     };
 
     /**
-     * Main function of every program. It understands
-     *   program [--set "Section/Name=value"]... file.prm
-     *   program --print-parameters [file]
-     *   program --help
-     * initialises MPI, and catches every exception: each becomes one sentence
-     * on the error stream and the exit code 1.
+     * Main function of every program. It understands the options that
+     * print_help() explains, initialises MPI, and catches every exception: each
+     * becomes one sentence on the error stream and the exit code 1.
      *
      * All MPI processes must have the same parameters. An error on any process
      * ends all of them with the exit code 1, and the first process that failed
@@ -43,7 +45,10 @@ namespace Tessella
      * @param declare declares all parameters with defaults and documentation.
      * @param execute does the work. Its arguments are the parsed parameters and
      * the name of the parameter file. It is not called on several MPI processes
-     * if @p info says that the program runs on one only.
+     * if @p info says that the program runs on one only. With --validate it is
+     * called as well: what it prints on the screen and writes by write_file()
+     * is discarded, and validate_system() tells it to leave out the solution of
+     * a system.
      */
     int
     run_program(int                                                    argc,
@@ -109,19 +114,11 @@ namespace Tessella
     std::string
     scientific_text(const double number, const unsigned int digits = 2);
 
-    /// Whether this is the first MPI process, or the only one.
-    bool
-    is_first_process();
-
-    /// Standard output of the first process. On other processes the output is
-    /// discarded.
-    std::ostream &
-    screen();
-
     /**
      * Writes a file that is either complete or absent, as
      * Tessella::write_file() does. Missing folders are created. If there are
-     * several processes, the first one writes. Collective.
+     * several processes, the first one writes. With --validate nothing is
+     * written. Collective.
      */
     void
     write_file(const std::string                         &file_name,

@@ -349,7 +349,8 @@ namespace Tessella
     {
       const std::filesystem::path folder = directory.empty() ? "." : directory;
       std::error_code             error;
-      std::filesystem::create_directories(folder, error);
+      if (!run_mode().validate)
+        std::filesystem::create_directories(folder, error);
       AssertThrow(!error,
                   ExcMessage("The folder '" + directory +
                              "' (Output/Directory) cannot be made: " +
@@ -382,7 +383,7 @@ namespace Tessella
                             PlotFlags                     flags,
                             const bool                    announce) const
     {
-      if (!write_svg)
+      if (!write_svg || run_mode().validate)
         return;
       flags.title               = name;
       const std::string plotted = file(ending);

@@ -161,6 +161,8 @@ namespace Tessella
                  const int                       dim,
                  std::ostream                   &tables)
     {
+      if (run_mode().validate)
+        return;
       for (const std::string &norm : norms)
         {
           table.set_precision(norm, 3);

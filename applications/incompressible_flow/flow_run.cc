@@ -169,6 +169,7 @@ namespace Tessella
       while (!finished())
         {
           advance(next_step(step));
+          show_progress((flow.time() - begin) / (input.final_time - begin));
           const bool stop = input.stop_steps > 0 && n_steps == input.stop_steps;
           if (flow.n_steps() % input.record_steps == 0 || finished() || stop)
             record();

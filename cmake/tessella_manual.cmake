@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+# cmake -DPROGRAM=file -DVERSION=... -DMANUAL=name.1 -DCOMPLETION=name -P ...
+# Makes the manual page of a program, and its completion for bash, from what it
+# prints with --help; print_help() in applications/common/command_line.h
+# describes that text.
+
+cmake_minimum_required(VERSION 3.16)
+
+get_filename_component(name ${PROGRAM} NAME)
+execute_process(COMMAND ${PROGRAM} --help
+  RESULT_VARIABLE status OUTPUT_VARIABLE help ERROR_VARIABLE error)
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "${PROGRAM} --help failed (${status}): ${error}")
+endif()
+
+# An element of a list may contain neither semicolons nor brackets, which are
+# replaced by characters that the text does not have, nor end in a backslash.
+string(ASCII 1 semicolon)
+string(ASCII 2 open)
+string(ASCII 3 close)
+string(ASCII 4 backslash)
+string(REPLACE ";" "${semicolon}" help "${help}")
+string(REPLACE "[" "${open}" help "${help}")
+string(REPLACE "]" "${close}" help "${help}")
+string(REPLACE "\\" "${backslash}" help "${help}")
+string(REPLACE "\n" ";" lines "${help}")
+
+function(roff text result)
+  string(REPLACE "${backslash}" "\\e" text "${text}")
+  string(REPLACE "-" "\\-" text "${text}")
+  if(text MATCHES "^[.']")
+    set(text "\\&${text}")
+  endif()
+  set(${result} "${text}" PARENT_SCOPE)
+endfunction()
+
+set(part "summary")
+set(options)
+set(man)
+foreach(line IN LISTS lines)
+  roff("${line}" text)
+  if(part STREQUAL "summary" AND line MATCHES "^${name}: (.*)$")
+    roff("${CMAKE_MATCH_1}" summary)
+    string(APPEND man ".SH NAME\n${name} \\- ${summary}\n")
+  elseif(line STREQUAL "Usage:")
+    set(part "usage")
+    string(APPEND man ".SH SYNOPSIS\n.nf\n")
+  elseif(line STREQUAL "Options:")
+    set(part "options")
+    string(APPEND man ".SH OPTIONS\n")
+  elseif(line STREQUAL "")
+    if(part STREQUAL "usage")
+      string(APPEND man ".fi\n")
+    elseif(part STREQUAL "options")
+      set(part "details")
+      string(APPEND man ".SH DESCRIPTION\n.nf\n")
+    elseif(part STREQUAL "details")
+      string(APPEND man "\n")
+    endif()
+  elseif(part STREQUAL "usage")
+    string(STRIP "${text}" text)
+    string(APPEND man "${text}\n")
+  elseif(part STREQUAL "options" AND line MATCHES "^  (--[a-z-]+)(.*)$")
+    list(APPEND options ${CMAKE_MATCH_1})
+    string(STRIP "${text}" text)
+    string(APPEND man ".TP\n\\fB${text}\\fR\n")
+  elseif(part STREQUAL "options")
+    string(STRIP "${text}" text)
+    string(APPEND man "${text}\n")
+  elseif(part STREQUAL "details")
+    string(APPEND man "${text}\n")
+  endif()
+endforeach()
+if(NOT part STREQUAL "details" OR NOT summary OR NOT options)
+  message(FATAL_ERROR "${PROGRAM} --help has an unknown form.")
+endif()
+string(APPEND man ".fi\n.SH SEE ALSO\nThe file doc/programs.md of Tessella.\n")
+set(man ".TH ${name} 1 \"\" \"Tessella ${VERSION}\" \"Tessella\"\n${man}")
+string(REPLACE "${semicolon}" ";" man "${man}")
+string(REPLACE "${open}" "[" man "${man}")
+string(REPLACE "${close}" "]" man "${man}")
+file(WRITE ${MANUAL} "${man}")
+
+string(REPLACE ";" "\n" OPTIONS "${options}")
+set(NAME ${name})
+configure_file(${CMAKE_CURRENT_LIST_DIR}/tessella_completion.bash.in
+  ${COMPLETION} @ONLY)
