@@ -62,6 +62,13 @@ if(NOT status EQUAL 0 OR
     "large.")
 endif()
 
+# A tutorial is built from the installed copy, and its results are those of its
+# introduction.
+if(BASH AND UNIX)
+  run(${BASH} ${TUTORIALS} ${DIRECTORY}/moved 2)
+  message("${output}")
+endif()
+
 # The installed application runs as well and finds its library.
 run(${DIRECTORY}/moved/bin/convergence_study --help)
 
