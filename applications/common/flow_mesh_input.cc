@@ -35,8 +35,9 @@ namespace Tessella
                         "hexahedra.");
       prm.add_parameter("Geometry cells",
                         resolution.n_cells,
-                        "Number of cells around the cylinder in the channel "
-                        "(16, 32, ...) and the aerofoil (even), on one side of "
+                        "Twice the number of cells around the cylinder in the "
+                        "channel (16, 32, ...), or the number of cells around "
+                        "the aerofoil (even), on one side of "
                         "the square, along the wall with the bump, on a "
                         "quarter of the circle, and on an edge of the cube "
                         "that becomes the sphere.",

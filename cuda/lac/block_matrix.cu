@@ -8,6 +8,7 @@
 
 #include "../device/memory.h"
 #include "block_matrix.h"
+#include "pack.h"
 #include "vector.h"
 
 namespace Tessella
@@ -55,41 +56,12 @@ namespace Tessella
           unsigned int  first_column, n_columns; ///< in blocks
         };
 
-        // V values that are loaded at once.
-        template <typename Number, int V>
-        struct alignas(V * sizeof(Number)) Pack
-        {
-          Number v[V];
-        };
-
         /// Number of values of a pack if all blocks have @p n rows.
         template <typename Number>
         __host__ __device__ constexpr int
         small_pack(const int n)
         {
           return n % 4 == 0 && sizeof(Number) == 4 ? 4 : n % 2 == 0 ? 2 : 1;
-        }
-
-        // Loads values that are read only once, without displacing the vector
-        // from the caches.
-        template <typename Number, int V>
-        __device__ inline Pack<Number, V>
-        load(const Number *p)
-        {
-          Pack<Number, V> pack;
-          if constexpr (V * sizeof(Number) == 16)
-            {
-              const float4 raw = __ldcs(reinterpret_cast<const float4 *>(p));
-              pack             = reinterpret_cast<const Pack<Number, V> &>(raw);
-            }
-          else if constexpr (V * sizeof(Number) == 8)
-            {
-              const float2 raw = __ldcs(reinterpret_cast<const float2 *>(p));
-              pack             = reinterpret_cast<const Pack<Number, V> &>(raw);
-            }
-          else
-            pack.v[0] = __ldcs(p);
-          return pack;
         }
 
         /// sum += a f, with one rounding everywhere (fma).

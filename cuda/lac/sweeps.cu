@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../device/memory.h"
+#include "pack.h"
 #include "sweeps.h"
 
 namespace Tessella
@@ -15,6 +16,15 @@ namespace Tessella
       namespace
       {
         constexpr unsigned int n_threads = 128;
+
+        /// Matrix of which a group of lanes computes a product, row by row.
+        template <typename Number, typename Storage>
+        struct Operand
+        {
+          const Storage *values;
+          unsigned int   n_columns, stride;
+          const Number  *x;
+        };
 
         /// Lanes of the group of @p G lanes to which a thread belongs.
         template <unsigned int G>
@@ -52,91 +62,269 @@ namespace Tessella
           return values[0];
         }
 
-        /// G lanes compute a block row. Blocks are read row by row, each lane
-        /// takes columns and sums R rows at once.
+        /// Products of matrices with vectors by G lanes. Each lane takes
+        /// columns and sums R rows at once.
         template <unsigned int G,
                   unsigned int R,
-                  typename Number,
-                  typename Storage>
-        __device__ inline void
-        sum_blocks(const SweepStep<Number, Storage> &step,
-                   const std::uint64_t               begin,
-                   const std::uint64_t               end,
-                   const unsigned int                n,
-                   Number                           *z)
+                  typename Number_,
+                  typename Storage_>
+        struct ColumnProduct
         {
-          const unsigned int lane = threadIdx.x % G, mask = mask_of_group<G>();
-          for (unsigned int first = 0; first < n; first += R)
-            {
-              Number sums[R] = {};
-              for (std::uint64_t b = begin; b < end; ++b)
-                {
-                  const SweepBlock    block = step.blocks[b];
-                  const Number *const x =
-                    block.first < step.n_dofs
-                      ? step.x + block.first
-                      : step.ghosts + (block.first - step.n_dofs);
-                  const Storage *const A = step.values + block.place;
-                  for (unsigned int j = lane; j < block.size; j += G)
+          using Number                          = Number_;
+          using Storage                         = Storage_;
+          static constexpr unsigned int n_lanes = G;
+
+          /// Thread blocks of a multiprocessor, which limit the registers.
+          static constexpr unsigned int
+          n_blocks(const bool)
+          {
+            return G == 4 ? 9 : G == 32 ? 7 : 8;
+          }
+
+
+          /// For block rows of @p n rows.
+          __device__
+          ColumnProduct(const unsigned int n)
+            : n(n)
+          {}
+
+          /// Computes y = sum of A x over the matrices begin .. end - 1.
+          template <typename OperandOf>
+          __device__ void
+          multiply(const std::uint64_t begin,
+                   const std::uint64_t end,
+                   const OperandOf    &operand_of,
+                   Number             *y) const
+          {
+            const unsigned int lane = threadIdx.x % G;
+            for (unsigned int first = 0; first < n; first += R)
+              {
+                Number sums[R] = {};
+                for (std::uint64_t b = begin; b < end; ++b)
+                  {
+                    const Operand<Number, Storage> A = operand_of(b);
+                    for (unsigned int j = lane; j < A.n_columns; j += G)
+                      {
+                        Storage entries[R];
+                        // The last rows repeat row n - 1 instead of a branch.
+#pragma unroll
+                        for (unsigned int r = 0; r < R; ++r)
+                          entries[r] = __ldg(
+                            A.values +
+                            std::uint64_t(min(first + r, n - 1)) * A.stride +
+                            j);
+                        const Number value = A.x[j];
+#pragma unroll
+                        for (unsigned int r = 0; r < R; ++r)
+                          sums[r] = fma(Number(entries[r]), value, sums[r]);
+                      }
+                  }
+                const Number sum =
+                  sums_of_group<G, R>(mask_of_group<G>(), lane, sums);
+                if (lane % (G / R) == 0 && first + lane / (G / R) < n)
+                  y[first + lane / (G / R)] = sum;
+              }
+          }
+
+          /// The same with the transposed matrices, which have n columns and
+          /// as many rows as Operand::n_columns says.
+          template <typename OperandOf>
+          __device__ void
+          multiply_transposed(const std::uint64_t begin,
+                              const std::uint64_t end,
+                              const OperandOf    &operand_of,
+                              Number             *y) const
+          {
+            for (unsigned int i = threadIdx.x % G; i < n; i += G)
+              {
+                Number sum = 0;
+                for (std::uint64_t b = begin; b < end; ++b)
+                  {
+                    const Operand<Number, Storage> A = operand_of(b);
+                    const Storage                 *p = A.values + i;
+#pragma unroll(G <= 8 ? 4 : 10)
+                    for (unsigned int j = 0; j < A.n_columns;
+                         ++j, p += A.stride)
+                      sum = fma(Number(__ldg(p)), A.x[j], sum);
+                  }
+                y[i] = sum;
+              }
+          }
+
+          const unsigned int n;
+        };
+
+        /**
+         * The same for matrices whose sizes are multiples of P, of which each
+         * instruction loads P entries: in each row, lane l takes the packs
+         * l % width, l % width + width, ..., and it takes the rows l / width,
+         * l / width + n_rows, ..., R of them at once.
+         */
+        template <unsigned int G,
+                  int          P,
+                  unsigned int R,
+                  typename Number_,
+                  typename Storage_>
+        class PackProduct
+        {
+        public:
+          using Number                          = Number_;
+          using Storage                         = Storage_;
+          static constexpr unsigned int n_lanes = G;
+
+          static constexpr unsigned int
+          n_blocks(const bool transpose)
+          {
+            return R > 4                 ? transpose ? 5 : 6
+                   : transpose           ? 8
+                   : sizeof(Number) == 4 ? 12
+                                         : 10;
+          }
+
+
+          __device__
+          PackProduct(const unsigned int n)
+            : n(n)
+            , mask(mask_of_group<G>())
+          {
+            const unsigned int lane = threadIdx.x % G;
+            width                   = min(n / P, G);
+            n_rows                  = G / width;
+            row                     = lane / width;
+            pack                    = lane - row * width;
+          }
+
+          template <typename OperandOf>
+          __device__ void
+          multiply(const std::uint64_t begin,
+                   const std::uint64_t end,
+                   const OperandOf    &operand_of,
+                   Number             *y) const
+          {
+            for (unsigned int first = 0; first < n; first += R * n_rows)
+              {
+                Number sums[R] = {};
+                for (std::uint64_t b = begin; b < end; ++b)
+                  {
+                    const Operand<Number, Storage> A = operand_of(b);
+                    for (unsigned int j = pack * P; j < A.n_columns;
+                         j += width * P)
+                      {
+                        Pack<Storage, P> a[R];
+#pragma unroll
+                        for (unsigned int r = 0; r < R; ++r)
+                          a[r] = entries(A, first + row + r * n_rows, n, j);
+                        const Pack<Number, P> x =
+                          *reinterpret_cast<const Pack<Number, P> *>(A.x + j);
+#pragma unroll
+                        for (unsigned int r = 0; r < R; ++r)
+#pragma unroll
+                          for (int v = 0; v < P; ++v)
+                            sums[r] = fma(Number(a[r].v[v]), x.v[v], sums[r]);
+                      }
+                  }
+                for (unsigned int offset = power(width); offset > 0;
+                     offset /= 2)
+#pragma unroll
+                  for (unsigned int r = 0; r < R; ++r)
                     {
-                      Storage entries[R];
-                      // The last rows repeat row n - 1 instead of a branch.
-#pragma unroll
-                      for (unsigned int r = 0; r < R; ++r)
-                        entries[r] = __ldg(
-                          A +
-                          std::uint64_t(min(first + r, n - 1)) * block.stride +
-                          j);
-                      const Number value = x[j];
-#pragma unroll
-                      for (unsigned int r = 0; r < R; ++r)
-                        sums[r] = fma(Number(entries[r]), value, sums[r]);
+                      const Number other =
+                        __shfl_down_sync(mask, sums[r], offset, G);
+                      sums[r] += pack + offset < width ? other : Number(0);
                     }
-                }
-              const Number sum = sums_of_group<G, R>(mask, lane, sums);
-              if (lane % (G / R) == 0 && first + lane / (G / R) < n)
-                z[first + lane / (G / R)] = sum;
-            }
-        }
+                if (pack == 0 && row < n_rows)
+#pragma unroll
+                  for (unsigned int r = 0; r < R; ++r)
+                    if (first + row + r * n_rows < n)
+                      y[first + row + r * n_rows] = sums[r];
+              }
+          }
 
-        /// The same for transposed blocks, whose columns belong to the lanes.
-        template <unsigned int G, typename Number, typename Storage>
-        __device__ inline void
-        sum_transposed_blocks(const SweepStep<Number, Storage> &step,
-                              const std::uint64_t               begin,
-                              const std::uint64_t               end,
-                              const unsigned int                n,
-                              Number                           *z)
-        {
-          for (unsigned int i = threadIdx.x % G; i < n; i += G)
-            {
-              Number sum = 0;
-              for (std::uint64_t b = begin; b < end; ++b)
-                {
-                  const SweepBlock    block = step.blocks[b];
-                  const Number *const x =
-                    block.first < step.n_dofs
-                      ? step.x + block.first
-                      : step.ghosts + (block.first - step.n_dofs);
-                  const Storage *A = step.values + block.place + i;
-#pragma unroll 4
-                  for (unsigned int j = 0; j < block.size;
-                       ++j, A += block.stride)
-                    sum = fma(Number(__ldg(A)), x[j], sum);
-                }
-              z[i] = sum;
-            }
-        }
+          template <typename OperandOf>
+          __device__ void
+          multiply_transposed(const std::uint64_t begin,
+                              const std::uint64_t end,
+                              const OperandOf    &operand_of,
+                              Number             *y) const
+          {
+            for (unsigned int i = 0; i < n; i += width * P)
+              {
+                const unsigned int column  = i + pack * P;
+                Number             sums[P] = {};
+                if (column < n)
+                  for (std::uint64_t b = begin; b < end; ++b)
+                    {
+                      const Operand<Number, Storage> A = operand_of(b);
+                      for (unsigned int j = row; j < A.n_columns;
+                           j += R * n_rows)
+                        {
+                          Pack<Storage, P> a[R];
+                          Number           x[R];
+#pragma unroll
+                          for (unsigned int r = 0; r < R; ++r)
+                            {
+                              const unsigned int k = j + r * n_rows;
+                              a[r] = entries(A, k, A.n_columns, column);
+                              x[r] = k < A.n_columns ? A.x[k] : Number(0);
+                            }
+#pragma unroll
+                          for (unsigned int r = 0; r < R; ++r)
+#pragma unroll
+                            for (int v = 0; v < P; ++v)
+                              sums[v] = fma(Number(a[r].v[v]), x[r], sums[v]);
+                        }
+                    }
+                for (unsigned int offset = power(n_rows); offset > 0;
+                     offset /= 2)
+#pragma unroll
+                  for (int v = 0; v < P; ++v)
+                    {
+                      const Number other =
+                        __shfl_down_sync(mask, sums[v], offset * width, G);
+                      sums[v] += row + offset < n_rows ? other : Number(0);
+                    }
+                if (row == 0 && column < n)
+#pragma unroll
+                  for (int v = 0; v < P; ++v)
+                    y[column + v] = sums[v];
+              }
+          }
 
-        template <unsigned int G,
-                  unsigned int R,
-                  bool         transpose,
-                  typename Number,
-                  typename Storage>
+        private:
+          /// Pack of row @p i, zero outside of the rows of this lane.
+          __device__ Pack<Storage, P>
+                     entries(const Operand<Number, Storage> &A,
+                             const unsigned int              i,
+                             const unsigned int              end,
+                             const unsigned int              j) const
+          {
+            Pack<Storage, P> result = {};
+            if (row < n_rows && i < end)
+              result =
+                load<Storage, P>(A.values + std::uint64_t(i) * A.stride + j);
+            return result;
+          }
+
+          /// Largest power of two below @p count, or 0.
+          __device__ static unsigned int
+          power(const unsigned int count)
+          {
+            return count < 2 ? 0 : 1u << (31 - __clz(count - 1));
+          }
+
+          unsigned int n, mask, width, n_rows, row, pack;
+        };
+
+        /// Product::n_lanes lanes compute a block row.
+        template <typename Product, bool transpose>
         __global__ void
-        __launch_bounds__(n_threads)
-          sweep_kernel(const SweepStep<Number, Storage> step)
+        __launch_bounds__(n_threads, Product::n_blocks(transpose))
+          sweep_kernel(const SweepStep<typename Product::Number,
+                                       typename Product::Storage> step)
         {
+          using Number             = typename Product::Number;
+          using Storage            = typename Product::Storage;
+          constexpr unsigned int G = Product::n_lanes;
           extern __shared__ __align__(16) unsigned char shared[];
           const unsigned int group = (blockIdx.x * n_threads + threadIdx.x) / G;
           if (group >= step.n)
@@ -146,14 +334,25 @@ namespace Tessella
                               end   = step.forward ? row.middle : row.end;
           if (begin == end && (!step.forward || step.subtract != nullptr))
             return;
-          const unsigned int lane = threadIdx.x % G, mask = mask_of_group<G>();
-          const unsigned int n = row.size;
-          Number *const      z = reinterpret_cast<Number *>(shared) +
+          const unsigned int n = row.size, lane = threadIdx.x % G,
+                             mask = mask_of_group<G>();
+          Number *const z         = reinterpret_cast<Number *>(shared) +
                             threadIdx.x / G * step.max_size;
+          const Product product(n);
+          const auto    block_of = [&](const std::uint64_t b) {
+            const SweepBlock block = step.blocks[b];
+            return Operand<Number, Storage>{step.values + block.place,
+                                            block.size,
+                                            block.stride,
+                                            block.first < step.n_dofs
+                                                 ? step.x + block.first
+                                                 : step.ghosts +
+                                                  (block.first - step.n_dofs)};
+          };
           if (transpose)
-            sum_transposed_blocks<G>(step, begin, end, n, z);
+            product.multiply_transposed(begin, end, block_of, z);
           else
-            sum_blocks<G, R>(step, begin, end, n, z);
+            product.multiply(begin, end, block_of, z);
           __syncwarp(mask);
           for (unsigned int i = lane; i < n; i += G)
             {
@@ -167,33 +366,26 @@ namespace Tessella
             }
           __syncwarp(mask);
           // The inverse is stored column by column.
-          const Storage *const inverse = step.inverse + row.square;
-          for (unsigned int i = lane; i < n; i += G)
-            {
-              const unsigned int stride = transpose ? 1 : n;
-              const Storage     *p      = inverse + (transpose ? i * n : i);
-              Number             sum    = 0;
-#pragma unroll 10
-              for (unsigned int j = 0; j < n; ++j, p += stride)
-                sum = fma(Number(__ldg(p)), z[j], sum);
-              step.x[row.first + i] = sum;
-            }
+          const auto inverse_of = [&](const std::uint64_t) {
+            return Operand<Number, Storage>{step.inverse + row.square, n, n, z};
+          };
+          if (transpose)
+            product.multiply(0, 1, inverse_of, step.x + row.first);
+          else
+            product.multiply_transposed(0, 1, inverse_of, step.x + row.first);
         }
 
-        template <unsigned int G,
-                  unsigned int R,
-                  typename Number,
-                  typename Storage>
+        template <typename Product, typename Number, typename Storage>
         void
         start_sweep(const SweepStep<Number, Storage> &step)
         {
-          const std::size_t bytes =
+          constexpr unsigned int G = Product::n_lanes;
+          const std::size_t      bytes =
             std::size_t(n_threads / G) * step.max_size * sizeof(Number);
           const unsigned int n_blocks =
             (std::uint64_t(step.n) * G + n_threads - 1) / n_threads;
-          const auto kernel = step.transpose
-                                ? sweep_kernel<G, R, true, Number, Storage>
-                                : sweep_kernel<G, R, false, Number, Storage>;
+          const auto kernel = step.transpose ? sweep_kernel<Product, true>
+                                             : sweep_kernel<Product, false>;
           if (bytes > 48 * 1024)
             check(
               cudaFuncSetAttribute(kernel,
@@ -269,16 +461,33 @@ namespace Tessella
       {
         if (step.n == 0)
           return;
+        // In single precision, a warp whose lanes load one entry each has too
+        // few bytes under way.
+        if constexpr (sizeof(Storage) == 4)
+          {
+            if (step.max_size > 8 && step.divisor == 4)
+              return step.max_size <= 16
+                       ? start_sweep<PackProduct<16, 4, 4, Number, Storage>>(
+                           step)
+                       : start_sweep<PackProduct<32, 4, 4, Number, Storage>>(
+                           step);
+            if (step.max_size > 8 && step.divisor == 2)
+              return step.max_size <= 16
+                       ? start_sweep<PackProduct<16, 2, 4, Number, Storage>>(
+                           step)
+                       : start_sweep<PackProduct<32, 2, 8, Number, Storage>>(
+                           step);
+          }
         if (step.max_size <= 4)
-          start_sweep<4, 4>(step);
+          start_sweep<ColumnProduct<4, 4, Number, Storage>>(step);
         else if (step.max_size <= 8)
-          start_sweep<8, 8>(step);
+          start_sweep<ColumnProduct<8, 8, Number, Storage>>(step);
         else if (step.max_size <= 16)
-          start_sweep<16, 8>(step);
+          start_sweep<ColumnProduct<16, 8, Number, Storage>>(step);
         else
-          // Single precision needs more rows at once to keep as many bytes
-          // under way.
-          start_sweep<32, sizeof(Number) == 4 ? 16 : 8>(step);
+          start_sweep<
+            ColumnProduct<32, sizeof(Number) == 4 ? 16 : 8, Number, Storage>>(
+            step);
       }
 
 

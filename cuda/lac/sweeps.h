@@ -47,9 +47,12 @@ namespace Tessella
     template <typename Number, typename Storage>
     struct SweepStep
     {
-      const SweepRow   *rows;
-      unsigned int      n;        ///< number of block rows
-      unsigned int      max_size; ///< largest number of rows of a block
+      const SweepRow *rows;
+      unsigned int    n;        ///< number of block rows
+      unsigned int    max_size; ///< largest number of rows of a block
+      /// Power of two, at most 4, that divides the number of rows of every
+      /// block. As max_size, it determines the order of sums on a device.
+      unsigned int      divisor;
       const SweepBlock *blocks;
       const Storage    *values, *inverse;
       bool              transpose; ///< whether blocks and D^{-1} are transposed

@@ -101,6 +101,27 @@ namespace Tessella
             points[simplex.vertices[d + 1]] - points[simplex.vertices[0]];
         if (dealii::determinant(edges) < 0.)
           std::swap(simplex.vertices[dim - 1], simplex.vertices[dim]);
+        if constexpr (dim == 3)
+          {
+            // Refinement divides the octahedron in the middle by the line from
+            // the middle of edge 0-2 to that of edge 1-3 (deal.II 9.4). It is
+            // made the shortest one: a longer one may be on the wrong side of
+            // vertices that refinement moves onto a curve. Cyclic permutations
+            // of three vertices keep the orientation.
+            const auto line = [&](const unsigned int i) {
+              const auto        &v = simplex.vertices;
+              const unsigned int j = i % 3 + 1, k = j % 3 + 1;
+              return (points[v[0]] + points[v[i]] - points[v[j]] - points[v[k]])
+                .norm();
+            };
+            unsigned int best = 2;
+            for (const unsigned int i : {1, 3})
+              if (line(i) < line(best) * (1. - 1e-6))
+                best = i;
+            std::rotate(simplex.vertices.begin() + 1,
+                        simplex.vertices.begin() + 1 + (best + 1) % 3,
+                        simplex.vertices.end());
+          }
       }
 
 

@@ -19,6 +19,7 @@
 #include "curved_geometry.h"
 #include "face_search.h"
 #include "facet_records.h"
+#include "orientation.h"
 #include "periodic_shifts.h"
 
 namespace Tessella
@@ -250,6 +251,8 @@ namespace Tessella
               found.valid = true;
               curved.enlarge_box(c, box);
             }
+          else if (shape.is_simplex && !has_coarse_orientation(cells[c]))
+            found.valid = false;
           AssertThrow(found.valid,
                       ExcUserInput(
                         "Polytope " + std::to_string(polytope) +

@@ -189,8 +189,9 @@ namespace Tessella
       for (; n < resolution.n_cells; n *= 2)
         plane.refine_global(1);
       AssertThrow(n == resolution.n_cells,
-                  ExcUserInput("The cylinder in the channel has 16, 32, 64, "
-                               "... cells around it, but " +
+                  ExcUserInput("The cells of the cylinder in the channel, "
+                               "twice as many as there are around it, must be "
+                               "16, 32, 64, ..., but " +
                                std::to_string(resolution.n_cells) +
                                " are given."));
       const dealii::Point<2> centre(.2, .2);

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "jacobian_sign.h"
+#include "orientation.h"
 
 namespace Tessella
 {
@@ -229,7 +230,11 @@ namespace Tessella
   bool
   MappingQuadratic<dim>::has_positive_jacobian(const CellIterator &cell) const
   {
-    return internal::JacobianSign<dim>::get(cell->reference_cell().is_simplex())
+    const bool is_simplex = cell->reference_cell().is_simplex();
+    if (is_simplex && table == nullptr &&
+        !internal::has_coarse_orientation(cell))
+      return false;
+    return internal::JacobianSign<dim>::get(is_simplex)
       .is_positive(*this->fe, compute_mapping_support_points(cell));
   }
 

@@ -163,6 +163,7 @@ namespace Tessella
     Tessella::on_all_processes(matrix->communicator(), [&] {
       plan.reinit(*matrix, step, n_steps, false);
     });
+    plan.reduce_sizes(matrix->communicator());
   }
 
 
@@ -310,6 +311,7 @@ namespace Tessella
     const Lists                         &list = transpose ? transposed : lists;
     internal::SweepStep<Number, Storage> s;
     s.max_size     = plan.max_size;
+    s.divisor      = plan.divisor;
     s.blocks       = list.blocks.data();
     s.values       = off_diagonal;
     s.inverse      = diagonal;

@@ -3,6 +3,7 @@
 #include "sweep_plan.h"
 
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
 
 #include <algorithm>
 #include <string>
@@ -42,6 +43,8 @@ namespace Tessella
           const std::uint64_t size = offset[k + 1] - offset[k];
           max_size                 = std::max<unsigned int>(max_size, size);
           square[k + 1]            = square[k] + size * size;
+          while (size % divisor != 0)
+            divisor /= 2;
         }
       rows.clear();
       rows.reserve(n);
@@ -129,6 +132,18 @@ namespace Tessella
             blocks[b].place  = place[block_index[b]];
             blocks[b].stride = transpose ? row.size : blocks[b].size;
           }
+    }
+
+
+
+    void
+    SweepPlan::reduce_sizes(const MPI_Comm communicator)
+    {
+      const unsigned int global[2] = {
+        Utilities::MPI::max(max_size, communicator),
+        Utilities::MPI::min(divisor, communicator)};
+      max_size = global[0];
+      divisor  = global[1];
     }
 
 

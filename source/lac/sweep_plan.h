@@ -24,7 +24,8 @@ namespace Tessella
       /// BlockSparsity.
       std::vector<unsigned int>  row_index;
       std::vector<std::uint64_t> block_index;
-      unsigned int               max_size = 0;
+      /// See SweepStep.
+      unsigned int max_size = 0, divisor = 4;
 
       /**
        * @p step has the step of each block row, those of ghosts included;
@@ -47,6 +48,10 @@ namespace Tessella
       void
       read_packed(const std::vector<std::uint64_t> &place,
                   const bool                        transpose);
+
+      /// Lets max_size and divisor be those of all processes.
+      void
+      reduce_sizes(const MPI_Comm communicator);
 
       /// Number of values of the off-diagonal blocks.
       std::uint64_t

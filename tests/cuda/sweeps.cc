@@ -504,6 +504,12 @@ main(int argc, char **argv)
         check_matrix<double, float>("double stored in float", {4, 8, 1});
         check_matrix<float, float>("float, 4", {4, 2});
         check_matrix<float, float>("float, 12", {12});
+        check_matrix<float, float>("float, 10", {10, 16});
+        check_matrix<float, float>("float, 12 to 36", {20, 36, 12});
+        check_matrix<float, float>("float, 10 to 50", {10, 50});
+        check_matrix<double, float>("double stored in float, 20", {20});
+        check_matrix<double, float>("double stored in float, 14", {14, 6});
+        check_matrix<double, float>("double stored in float, 6 to 70", {6, 70});
         for (const std::size_t n : {1, 1000, 300007})
           {
             check_products<double>("double, " + std::to_string(n), n);

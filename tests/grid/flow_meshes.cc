@@ -256,6 +256,21 @@ namespace
                 2e-4);
   }
 
+  /// Cells of degree 2 do not turn over in tetrahedra that are refined once.
+  void
+  refined_tetrahedra()
+  {
+    Triangulation<3>       mesh;
+    FlowMeshes::Resolution resolution;
+    resolution.simplices = true;
+    resolution.n_slices  = 4;
+    FlowMeshes::channel_cylinder(mesh, resolution);
+    mesh.refine_global(1);
+    const MappingQuadratic<3> mapping(mesh);
+    check("refined tetrahedra of channel_cylinder",
+          message_of([&] { mapping.check_jacobians(mesh); }) == "no exception");
+  }
+
   void
   bad_input()
   {
@@ -302,5 +317,6 @@ main(int argc, char **argv)
   manifold();
   test<2>();
   test<3>();
+  refined_tetrahedra();
   bad_input();
 }

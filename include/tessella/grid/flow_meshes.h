@@ -55,10 +55,12 @@ namespace Tessella
      * Channel 2.2 x 0.41 with a circular cylinder of radius 0.05 around
      * (0.2, 0.2) (Schaefer, Turek 1996); in 3-D of depth 0.41. The coarse mesh
      * is that of dealii::GridGenerator::channel_with_cylinder() with two
-     * shells, with 16 cells around the cylinder. n_cells is the number around
-     * the cylinder, 16 times a power of two. Choose it instead of refining
-     * tetrahedra afterwards: with MappingQuadratic, some of the refined ones
-     * turn over.
+     * shells. n_cells, 16 times a power of two, is twice the number of cells
+     * around the cylinder. The mesh of tetrahedra for 16 can be refined once:
+     * with deal.II 9.4, the second refinement divides some flat octahedra of
+     * the curved layers by a line on the wrong side of a vertex that has moved
+     * onto its circle, so that tetrahedra turn over, which is an error. Choose
+     * n_cells instead.
      */
     template <int dim>
     void

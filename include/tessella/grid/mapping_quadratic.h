@@ -76,7 +76,7 @@ namespace Tessella
     /**
      * Whether the Jacobian determinant is positive in all points of a cell
      * (for simplices, which may have the opposite orientation: has the same
-     * sign and is nowhere zero).
+     * sign, that of the straight coarse cell, and is nowhere zero).
      *
      * The test is rigorous up to rounding: the determinant is a polynomial,
      * and its Bernstein coefficients on a part of the cell bound it there
