@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "common/conservation_solver.h"
+#include "common/conservation_study.h"
 #include "common/conservation_table.h"
 #include "common/distributed_mesh.h"
 #include "common/program.h"
@@ -103,14 +104,12 @@ namespace Tessella
         flow.parse_parameters(prm, mesh.dimension());
         discretisation.parse_parameters(prm, mesh.dimension());
         output.parse_parameters(file);
-        std::string &restart = flow.time.restart;
-        if (restart.empty())
-          return;
-        AssertThrow(mesh.n_levels() == 1 && discretisation.degrees.size() == 1,
-                    ExcMessage("Time/Restart from goes on with one run: set "
-                               "Mesh/Levels = 1 and one "
-                               "Discretisation/Degree."));
-        restart = find_file("checkpoint (Time/Restart from)", restart, file);
+        for (const unsigned int degree : discretisation.degrees)
+          AssertThrow(!flow.reconstruct || degree == 1,
+                      ExcMessage("Steady/Reconstruction needs "
+                                 "Discretisation/Degree = 1, not " +
+                                 std::to_string(degree) + "."));
+        find_restart(mesh, discretisation, file, flow.time.restart);
       }
     };
 
@@ -168,18 +167,7 @@ namespace Tessella
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
           run_level(level);
-        // All runs were stopped.
-        if (table.empty())
-          return;
-        table.print(screen());
-        const OutputInput &output = parameters.output;
-        output.write_table(table, true);
-        if (!error_names().empty())
-          {
-            PlotFlags  flags;
-            const auto curves = table.curves(flags);
-            output.write_plot(curves, "-convergence.svg", flags, true);
-          }
+        write_study(parameters.output, table, !error_names().empty());
       }
 
     private:
@@ -266,7 +254,9 @@ namespace Tessella
           discretisation.assembler_data<dim>(),
           parameters.flow,
           *problem,
-          order >= 0 ? order : std::max(1U, handler.max_degree()));
+          order >= 0 ? order
+                     : std::max(parameters.flow.reconstruct ? 2U : 1U,
+                                handler.max_degree()));
         if (parameters.flow.steady)
           run_steady(handler, evaluation, row);
         else
@@ -279,15 +269,6 @@ namespace Tessella
       {
         return "-" + std::to_string(row.level) + "-p" +
                std::to_string(row.degree);
-      }
-
-      void
-      print_stopped(const ConservationRow &row, const std::string &where) const
-      {
-        parameters.output.print(
-          "  degree " + std::to_string(row.degree) + ": stopped after " +
-          where + "; to go on, set Time/Restart from = " +
-          parameters.output.file(stem(row) + ".checkpoint") + ".");
       }
 
       void
@@ -324,16 +305,29 @@ namespace Tessella
           std::max(row.n_steps, 1U);
         if (!solver.finished)
           {
-            print_stopped(row, std::to_string(row.n_steps) + " steps");
+            print_stopped(output,
+                          row.degree,
+                          std::to_string(row.n_steps) + " steps",
+                          output.file(stem(row) + ".checkpoint"));
             return;
           }
         row.more.emplace_back("iterations",
                               std::to_string(solver.n_iterations()));
+        if (parameters.flow.reconstruct)
+          row.more.emplace_back("linear polytopes",
+                                std::to_string(solver.n_linear_polytopes()));
+        const AgglomerationHandler<dim> &space = solver.solution_handler();
+        const FlowEvaluation<dim>        of_solution(
+          space,
+          parameters.discretisation.assembler_data<dim>(),
+          parameters.flow,
+          *problem,
+          evaluation.coefficient_order);
         if (problem->exact != nullptr)
-          row.errors = errors(handler, solver.solution(), 0.);
+          row.errors = errors(space, solver.solution(), 0.);
         else
-          row.errors = {evaluation.entropy_error(solver.solution())};
-        finish(handler, evaluation, solver.solution(), row);
+          row.errors = {of_solution.entropy_error(solver.solution())};
+        finish(space, of_solution, solver.solution(), row);
       }
 
       void
@@ -360,9 +354,11 @@ namespace Tessella
         solver.run(output.file(stem(row) + ".checkpoint"));
         if (!solver.finished)
           {
-            print_stopped(row,
+            print_stopped(output,
+                          row.degree,
                           std::to_string(solver.n_steps) + " steps at time " +
-                            short_text(solver.time));
+                            short_text(solver.time),
+                          output.file(stem(row) + ".checkpoint"));
             return;
           }
         row.n_steps                      = solver.n_steps;
@@ -452,7 +448,7 @@ namespace Tessella
           evaluation.write_fields(output.file(stem(row) + "-solution.vtu"), u);
         if (output.fields_of_level(row.level, parameters.mesh.n_levels()) &&
             row.degree == parameters.discretisation.degrees.front())
-          write_mesh(handler, row);
+          write_polytopes(handler, output, row);
         table.add(row);
         std::string text = "  degree " + std::to_string(row.degree) + ": " +
                            std::to_string(row.n_dofs) + " unknowns, " +
@@ -520,25 +516,6 @@ namespace Tessella
         output.write_plot({curve[0], curve[1]},
                           stem(row) + "-surface.svg",
                           flags);
-      }
-
-      void
-      write_mesh(const AgglomerationHandler<dim> &handler,
-                 const ConservationRow           &row) const
-      {
-        const OutputInput &output = parameters.output;
-        const std::string  level  = "-" + std::to_string(row.level);
-        if (output.write_polytopes)
-          write_polytopes_vtu(handler, output.file(level + "-polytopes.vtu"));
-        if (!output.write_svg ||
-            Utilities::MPI::n_mpi_processes(handler.get_communicator()) > 1)
-          return;
-        MeshSvgFlags flags;
-        flags.title = output.name + ", level " + std::to_string(row.level) +
-                      ": " + std::to_string(handler.n_polytopes()) +
-                      " polytopes";
-        flags.fine_cells = row.n_cells <= 20000;
-        write_mesh_svg(handler, output.file(level + "-mesh.svg"), flags);
       }
     };
 

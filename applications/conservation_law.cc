@@ -31,6 +31,7 @@
 #include <vector>
 
 #include "common/conservation_solver.h"
+#include "common/conservation_study.h"
 #include "common/conservation_table.h"
 #include "common/distributed_mesh.h"
 #include "common/program.h"
@@ -95,14 +96,7 @@ namespace Tessella
         equation.parse_parameters(prm, mesh.dimension());
         discretisation.parse_parameters(prm, mesh.dimension());
         output.parse_parameters(file);
-        std::string &restart = equation.time.restart;
-        if (restart.empty())
-          return;
-        AssertThrow(mesh.n_levels() == 1 && discretisation.degrees.size() == 1,
-                    ExcMessage("Time/Restart from goes on with one run: set "
-                               "Mesh/Levels = 1 and one "
-                               "Discretisation/Degree."));
-        restart = find_file("checkpoint (Time/Restart from)", restart, file);
+        find_restart(mesh, discretisation, file, equation.time.restart);
       }
     };
 
@@ -128,18 +122,7 @@ namespace Tessella
         for (unsigned int level = 0; level < parameters.mesh.n_levels();
              ++level)
           run_level(level);
-        // All runs were stopped.
-        if (table.empty())
-          return;
-        table.print(screen());
-        const OutputInput &output = parameters.output;
-        output.write_table(table, true);
-        if (problem.exact != nullptr)
-          {
-            PlotFlags  flags;
-            const auto curves = table.curves(flags);
-            output.write_plot(curves, "-convergence.svg", flags, true);
-          }
+        write_study(parameters.output, table, problem.exact != nullptr);
       }
 
     private:
@@ -215,11 +198,11 @@ namespace Tessella
         solver.run(checkpoint);
         if (!solver.finished)
           {
-            parameters.output.print(
-              "  degree " + std::to_string(degree) + ": stopped after " +
-              std::to_string(solver.n_steps) + " steps at time " +
-              short_text(solver.time) +
-              "; to go on, set Time/Restart from = " + checkpoint + ".");
+            print_stopped(parameters.output,
+                          degree,
+                          std::to_string(solver.n_steps) + " steps at time " +
+                            short_text(solver.time),
+                          checkpoint);
             return;
           }
         row.n_steps                      = solver.n_steps;
@@ -318,17 +301,7 @@ namespace Tessella
         // The polytopes are the same for all degrees.
         if (row.degree != parameters.discretisation.degrees.front())
           return;
-        if (output.write_polytopes)
-          write_polytopes_vtu(handler, output.file(level + "-polytopes.vtu"));
-        if (!output.write_svg ||
-            Utilities::MPI::n_mpi_processes(handler.get_communicator()) > 1)
-          return;
-        MeshSvgFlags flags;
-        flags.title = output.name + ", level " + std::to_string(row.level) +
-                      ": " + std::to_string(handler.n_polytopes()) +
-                      " polytopes";
-        flags.fine_cells = row.n_cells <= 20000;
-        write_mesh_svg(handler, output.file(level + "-mesh.svg"), flags);
+        write_polytopes(handler, output, row);
       }
     };
 

@@ -273,6 +273,13 @@ namespace Tessella
                         Patterns::Selection("exact|rusanov"),
                         "exact: the derivative of the residual; rusanov: that "
                         "of Rusanov's flux with fixed wave speeds.");
+      prm.declare_entry("Reconstruction",
+                        "none",
+                        Patterns::Selection("none|quadratic|weno"),
+                        "Quadratic functions, reconstructed from the linear "
+                        "ones of degree 1 by least squares, whose coefficients "
+                        "may be those of WENO (P1P2). The matrix is that of "
+                        "degree 1. On the host.");
       prm.declare_entry("Solver",
                         "gmres lu-sgs",
                         Patterns::Selection("gmres lu-sgs|gmres ilu0|lu-sgs"),
@@ -536,6 +543,11 @@ namespace Tessella
                                ? SweepOrdering::hyperplanes
                                : SweepOrdering::automatic;
       frozen_rusanov       = prm.get("Jacobian") == "rusanov";
+      reconstruct          = prm.get("Reconstruction") != "none";
+      reconstruction.weno  = prm.get("Reconstruction") == "weno";
+      AssertThrow(!reconstruct || steady,
+                  ExcMessage("Steady/Reconstruction needs Flow/Steady = "
+                             "true."));
       AssertThrow(data.method != Flow::LinearMethod::gmres_ilu0 ||
                     data.sweeps.n_sweeps == 1,
                   ExcMessage("Steady/Solver = gmres ilu0 needs Steady/Sweeps = "

@@ -74,7 +74,8 @@ namespace Tessella
         return !exact.empty();
       }
 
-      bool                      steady = false, frozen_rusanov = false;
+      bool steady = false, frozen_rusanov = false, reconstruct = false;
+      Flow::ReconstructionData  reconstruction;
       Flow::PseudoTransientData pseudo_transient;
       double                    largest_change = 0.2, tick = 0.;
       unsigned int              n_halvings = 6;

@@ -36,22 +36,28 @@ namespace Tessella
       }
     };
 
+    /// Parameters of the integrands of PseudoTransient.
+    struct SteadyModelData
+    {
+      /// Whether the Jacobian is that of the flux FrozenRusanov.
+      bool         frozen_rusanov    = false;
+      unsigned int coefficient_order = 1;
+      double       largest_change    = 0.2;
+      unsigned int n_halvings        = 6;
+    };
+
     /// The spatial part of the equations, R of M U' = -R(U), for degrees up to
     /// @p degree.
     template <int dim>
     std::unique_ptr<PointwiseIntegrand<dim>>
     make_flow_integrand(const FlowModel<dim> &model, const unsigned int degree);
 
-    /// Integrands of PseudoTransient. If @p frozen_rusanov, the Jacobian is
-    /// that of the flux FrozenRusanov.
+    /// Integrands of PseudoTransient.
     template <int dim>
     Flow::SteadyIntegrands<dim>
-    make_steady_flow(const FlowModel<dim> &model,
-                     const unsigned int    degree,
-                     const bool            frozen_rusanov,
-                     const unsigned int    coefficient_order,
-                     const double          largest_change,
-                     const unsigned int    n_halvings);
+    make_steady_flow(const FlowModel<dim>  &model,
+                     const unsigned int     degree,
+                     const SteadyModelData &data);
     // The same for viscous flow.
     template <int dim>
     std::unique_ptr<PointwiseIntegrand<dim>>
@@ -59,12 +65,35 @@ namespace Tessella
                            const unsigned int    degree);
     template <int dim>
     Flow::SteadyIntegrands<dim>
-    make_steady_viscous_flow(const FlowModel<dim> &model,
-                             const unsigned int    degree,
-                             const bool            frozen_rusanov,
-                             const unsigned int    coefficient_order,
-                             const double          largest_change,
-                             const unsigned int    n_halvings);
+    make_steady_viscous_flow(const FlowModel<dim>  &model,
+                             const unsigned int     degree,
+                             const SteadyModelData &data);
+
+    /// Sets what Euler and Navier-Stokes @p equations have in common.
+    template <int dim, typename Equations>
+    void
+    set_model(const FlowModel<dim> &model, Equations &equations)
+    {
+      equations.gas            = model.gas;
+      equations.numerical_flux = model.numerical_flux;
+      equations.boundary       = model.boundary;
+      equations.data.flow      = model.exact;
+    }
+
+    /// Integrands of PseudoTransient for @p equations.
+    template <int dim, typename Equations>
+    Flow::SteadyIntegrands<dim>
+    make_steady(const Equations &equations, const SteadyModelData &data)
+    {
+      Equations approximation = equations;
+      if (data.frozen_rusanov)
+        approximation.numerical_flux.type = Flow::NumericalFlux::frozen_rusanov;
+      return Flow::make_steady_integrands<dim>(equations,
+                                               approximation,
+                                               data.coefficient_order,
+                                               data.largest_change,
+                                               data.n_halvings);
+    }
   } // namespace Application
 } // namespace Tessella
 

@@ -37,6 +37,12 @@ namespace Tessella
       , coefficient_order(coefficient_order)
     {
       PointwiseOperator<dim>(handler, parameters).reinit(u);
+      if (!input.reconstruct)
+        return;
+      reconstruction = std::make_unique<Flow::QuadraticReconstruction<dim>>(
+        handler, input.reconstruction);
+      PointwiseOperator<dim>(reconstruction->quadratic_handler(), parameters)
+        .reinit(reconstructed);
     }
 
 
@@ -71,7 +77,11 @@ namespace Tessella
     std::string
     SteadySolver<dim>::method() const
     {
-      return "pseudo-transient continuation, " + problem.data;
+      return "pseudo-transient continuation, " +
+             std::string(!input.reconstruct          ? ""
+                         : input.reconstruction.weno ? "P1P2 with WENO, "
+                                                     : "P1P2, ") +
+             problem.data;
     }
 
 
@@ -177,14 +187,19 @@ namespace Tessella
     void
     SteadySolver<dim>::run_on(const std::string &checkpoint_file)
     {
-      const auto integrands = make_steady_flow(problem.model,
-                                               handler.max_degree(),
-                                               input.frozen_rusanov,
-                                               coefficient_order,
-                                               input.largest_change,
-                                               input.n_halvings);
+      SteadyModelData data;
+      data.frozen_rusanov    = input.frozen_rusanov;
+      data.coefficient_order = coefficient_order;
+      data.largest_change    = input.largest_change;
+      data.n_halvings        = input.n_halvings;
+      const auto integrands =
+        make_steady_flow(problem.model, handler.max_degree(), data);
       Flow::PseudoTransient<dim, VectorType, MatrixType> iteration(
-        handler, parameters, integrands, input.pseudo_transient);
+        handler,
+        parameters,
+        integrands,
+        input.pseudo_transient,
+        reconstruction.get());
       if (input.time.restart.empty())
         {
           problem.initial->set_time(0.);
@@ -234,6 +249,8 @@ namespace Tessella
       if (!finished)
         finished = iteration.has_converged(state);
       download();
+      if (reconstruction != nullptr)
+        reconstruction->reconstruct(u, reconstructed);
     }
 
 
@@ -242,9 +259,10 @@ namespace Tessella
     void
     SteadySolver<dim>::run(const std::string &checkpoint_file)
     {
-      const bool cuda = parameters.backend == Backend::cuda ||
-                        (parameters.backend == Backend::automatic &&
-                         cuda_is_available() && !input.needs_host());
+      const bool cuda =
+        parameters.backend == Backend::cuda ||
+        (parameters.backend == Backend::automatic && cuda_is_available() &&
+         !input.needs_host() && !input.reconstruct);
       AssertThrow(parameters.backend != Backend::cuda || !input.needs_host(),
                   ExcMessage("Execution/Backend = cuda cannot evaluate the "
                              "expressions of Flow/Exact solution: set it to "

@@ -5,6 +5,7 @@
 #include <tessella/flow/pseudo_transient.h>
 #include <tessella/lac/host_vector.h>
 
+#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -39,10 +40,25 @@ namespace Tessella
       void
       run(const std::string &checkpoint_file);
 
+      /// The solution; with Steady/Reconstruction, the reconstructed one.
       const HostVector<double> &
       solution() const
       {
-        return u;
+        return reconstruction == nullptr ? u : reconstructed;
+      }
+      /// Space of the solution.
+      const AgglomerationHandler<dim> &
+      solution_handler() const
+      {
+        return reconstruction == nullptr ? handler
+                                         : reconstruction->quadratic_handler();
+      }
+      /// Number of polytopes that a reconstruction leaves linear.
+      unsigned int
+      n_linear_polytopes() const
+      {
+        return reconstruction == nullptr ? 0
+                                         : reconstruction->n_linear_polytopes();
       }
       /// False if Time/Stop after has ended the run.
       bool                                   finished = true;
@@ -72,7 +88,9 @@ namespace Tessella
       const AgglomerationHandler<dim> &handler;
       const AssemblyParameters         parameters;
       const unsigned int               coefficient_order;
-      HostVector<double>               u;
+      HostVector<double>               u, reconstructed;
+
+      std::unique_ptr<Flow::QuadraticReconstruction<dim>> reconstruction;
     };
   } // namespace Application
 } // namespace Tessella

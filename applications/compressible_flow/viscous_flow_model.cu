@@ -18,10 +18,7 @@ namespace Tessella
       make_equations(const FlowModel<dim> &model, const unsigned int degree)
       {
         NavierStokes<dim> result;
-        result.gas              = model.gas;
-        result.numerical_flux   = model.numerical_flux;
-        result.boundary         = model.boundary;
-        result.data.flow        = model.exact;
+        set_model(model, result);
         result.data.viscosity   = model.viscosity;
         result.data.is_active   = model.with_source;
         result.viscosity        = model.viscosity;
@@ -46,22 +43,11 @@ namespace Tessella
 
     template <int dim>
     Flow::SteadyIntegrands<dim>
-    make_steady_viscous_flow(const FlowModel<dim> &model,
-                             const unsigned int    degree,
-                             const bool            frozen_rusanov,
-                             const unsigned int    coefficient_order,
-                             const double          largest_change,
-                             const unsigned int    n_halvings)
+    make_steady_viscous_flow(const FlowModel<dim>  &model,
+                             const unsigned int     degree,
+                             const SteadyModelData &data)
     {
-      const auto equations     = make_equations(model, degree);
-      auto       approximation = equations;
-      if (frozen_rusanov)
-        approximation.numerical_flux.type = Flow::NumericalFlux::frozen_rusanov;
-      return Flow::make_steady_integrands<dim>(equations,
-                                               approximation,
-                                               coefficient_order,
-                                               largest_change,
-                                               n_halvings);
+      return make_steady<dim>(make_equations(model, degree), data);
     }
 
 
@@ -70,12 +56,7 @@ namespace Tessella
   template std::unique_ptr<PointwiseIntegrand<dim>> make_viscous_integrand( \
     const FlowModel<dim> &, const unsigned int);                            \
   template Flow::SteadyIntegrands<dim> make_steady_viscous_flow(            \
-    const FlowModel<dim> &,                                                 \
-    const unsigned int,                                                     \
-    const bool,                                                             \
-    const unsigned int,                                                     \
-    const double,                                                           \
-    const unsigned int);
+    const FlowModel<dim> &, const unsigned int, const SteadyModelData &);
     INSTANTIATE(2)
     INSTANTIATE(3)
 #undef INSTANTIATE

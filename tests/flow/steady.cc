@@ -350,12 +350,14 @@ test_reconstructions()
 /// Norms of the residual in the steps of a run.
 template <int dim>
 std::vector<Flow::PseudoTransientStep>
-run(const AgglomerationHandler<dim>   &handler,
-    const Flow::PseudoTransientData   &data,
-    const Flow::SteadyIntegrands<dim> &integrands,
-    HostVector<double>                &u)
+run(const AgglomerationHandler<dim>    &handler,
+    const Flow::PseudoTransientData    &data,
+    const Flow::SteadyIntegrands<dim>  &integrands,
+    HostVector<double>                 &u,
+    Flow::QuadraticReconstruction<dim> *reconstruction = nullptr)
 {
-  Iteration<dim> iteration(handler, on_host(), integrands, data);
+  Iteration<dim> iteration(
+    handler, on_host(), integrands, data, reconstruction);
   iteration.reinit(u);
   set_start(handler, u);
   std::vector<Flow::PseudoTransientStep> steps;
@@ -453,9 +455,10 @@ test_solvers()
                  "failures in a row"));
 }
 
-/// Steps on a distributed mesh of a communicator.
+/// Steps on a distributed mesh of a communicator, with or without
+/// reconstruction.
 std::vector<Flow::PseudoTransientStep>
-steps_on(const MPI_Comm communicator)
+steps_on(const MPI_Comm communicator, const bool reconstruct)
 {
   parallel::distributed::Triangulation<2> triangulation(communicator);
   GridGenerator::subdivided_hyper_cube(triangulation, 4);
@@ -468,18 +471,30 @@ steps_on(const MPI_Comm communicator)
   Flow::PseudoTransientData data;
   data.sweeps.ordering = SweepOrdering::colors;
   HostVector<double> u;
-  return run(handler, data, integrands, u);
+  if (!reconstruct)
+    return run(handler, data, integrands, u);
+  Flow::ReconstructionData weno;
+  weno.weno = true;
+  Flow::QuadraticReconstruction<2> reconstruction(handler, weno);
+  return run(handler, data, integrands, u, &reconstruction);
 }
 
 void
 test_processes()
 {
-  const auto alone = steps_on(MPI_COMM_SELF), all = steps_on(MPI_COMM_WORLD);
-  bool       same = alone.size() == all.size();
-  for (unsigned int i = 0; same && i < all.size(); ++i)
-    same = alone[i].residual == all[i].residual && alone[i].cfl == all[i].cfl &&
-           alone[i].n_iterations == all[i].n_iterations;
-  check("The same bits on all processes as on one", same);
+  for (const bool reconstruct : {false, true})
+    {
+      const auto alone = steps_on(MPI_COMM_SELF, reconstruct),
+                 all   = steps_on(MPI_COMM_WORLD, reconstruct);
+      bool same        = alone.size() == all.size();
+      for (unsigned int i = 0; same && i < all.size(); ++i)
+        same = alone[i].residual == all[i].residual &&
+               alone[i].cfl == all[i].cfl &&
+               alone[i].n_iterations == all[i].n_iterations;
+      check(std::string(reconstruct ? "P1P2: the" : "The") +
+              " same bits on all processes as on one",
+            same);
+    }
 }
 
 int

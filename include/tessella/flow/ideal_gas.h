@@ -68,7 +68,15 @@ namespace Tessella
       TESSELLA_HOST_DEVICE Number
       pressure(const Number *u) const
       {
-        return (gamma - 1.) * (u[dim + 1] - 0.5 * (momentum_squared(u) / u[0]));
+        return pressure(u, 1. / u[0]);
+      }
+      /// The same where 1 / rho is known.
+      template <typename Number>
+      TESSELLA_HOST_DEVICE Number
+      pressure(const Number *u, const Number &inverse_density) const
+      {
+        return (gamma - 1.) *
+               (u[dim + 1] - 0.5 * (momentum_squared(u) * inverse_density));
       }
       /// Speed of sound, sqrt(gamma p / rho).
       template <typename Number>
@@ -85,15 +93,11 @@ namespace Tessella
       {
         Primitive<Number> w;
         w.inverse_density = 1. / u[0];
-        Number momentum = u[1] * n[0], square = u[1] * u[1];
+        Number momentum   = u[1] * n[0];
         for (int d = 1; d < dim; ++d)
-          {
-            momentum += u[1 + d] * n[d];
-            square += u[1 + d] * u[1 + d];
-          }
+          momentum += u[1 + d] * n[d];
         w.normal_velocity = momentum * w.inverse_density;
-        w.pressure =
-          (gamma - 1.) * (u[dim + 1] - 0.5 * (square * w.inverse_density));
+        w.pressure        = pressure(u, w.inverse_density);
         return w;
       }
       /// Conservative variables.
@@ -127,9 +131,7 @@ namespace Tessella
       TESSELLA_HOST_DEVICE void
       flux(const Number *u, Number (*f)[dim]) const
       {
-        const Number inverse = 1. / u[0],
-                     p       = (gamma - 1.) *
-                         (u[dim + 1] - 0.5 * (momentum_squared(u) * inverse)),
+        const Number inverse = 1. / u[0], p = pressure(u, inverse),
                      total = (u[dim + 1] + p) * inverse;
         for (int d = 0; d < dim; ++d)
           {

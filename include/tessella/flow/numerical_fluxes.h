@@ -16,69 +16,50 @@ namespace Tessella
   {
     /// Slowest and fastest wave by the estimate of Davis, the extremes of u . n
     /// -+ c of both sides (section 10.5.1).
-    template <int dim, typename Number>
-    TESSELLA_HOST_DEVICE inline void
-    davis_speeds(const IdealGas<dim>     &gas,
-                 const Primitive<Number> &w0,
-                 const Primitive<Number> &w1,
-                 Number                  &s0,
-                 Number                  &s1)
-    {
-      using namespace PointwiseMath;
-      const Number c0 = gas.sound_speed(w0), c1 = gas.sound_speed(w1);
-      s0 = minimum(w0.normal_velocity - c0, w1.normal_velocity - c1);
-      s1 = maximum(w0.normal_velocity + c0, w1.normal_velocity + c1);
-    }
-
-    /// Flux of Harten, Lax and van Leer for waves of the speeds s0 < s1
-    /// (section 10.3). Speeds of one sign give the flux of one side.
-    template <int dim, typename Number>
-    TESSELLA_HOST_DEVICE inline void
-    two_wave_flux(const IdealGas<dim>     &gas,
-                  const Number            *u0,
-                  const Number            *u1,
-                  const Primitive<Number> &w0,
-                  const Primitive<Number> &w1,
-                  const Number            &s0,
-                  const Number            &s1,
-                  const double            *n,
-                  Number                  *flux)
-    {
-      using namespace PointwiseMath;
-      const Number zero = Number(0.), a = minimum(s0, zero),
-                   b = maximum(s1, zero), inverse = 1. / (b - a);
-      Number f0[dim + 2], f1[dim + 2];
-      gas.normal_flux(u0, w0, n, f0);
-      gas.normal_flux(u1, w1, n, f1);
-      for (int c = 0; c < dim + 2; ++c)
-        flux[c] = (b * f0[c] - a * f1[c] + (a * b) * (u1[c] - u0[c])) * inverse;
-    }
-
-
-
-    /// Two waves with the speeds of Davis.
-    struct HLL
+    struct DavisSpeeds
     {
       template <int dim, typename Number>
-      TESSELLA_HOST_DEVICE void
-      operator()(const IdealGas<dim> &gas,
-                 const Number        *u0,
-                 const Number        *u1,
-                 const double        *n,
-                 Number              *flux) const
+      TESSELLA_HOST_DEVICE static void
+      compute(const IdealGas<dim>     &gas,
+              const Primitive<Number> &w0,
+              const Primitive<Number> &w1,
+              Number                  &s0,
+              Number                  &s1)
       {
-        const Primitive<Number> w0 = gas.primitive(u0, n),
-                                w1 = gas.primitive(u1, n);
-        Number s0, s1;
-        davis_speeds(gas, w0, w1, s0, s1);
-        two_wave_flux(gas, u0, u1, w0, w1, s0, s1, n, flux);
+        using namespace PointwiseMath;
+        const Number c0 = gas.sound_speed(w0), c1 = gas.sound_speed(w1);
+        s0 = minimum(w0.normal_velocity - c0, w1.normal_velocity - c1);
+        s1 = maximum(w0.normal_velocity + c0, w1.normal_velocity + c1);
       }
     };
 
-    /// Two waves with the speeds v -+ c of the mean normal velocity and the
-    /// mean square of the speeds of sound, as deal.II's step-67 has them. Less
-    /// dissipative than HLL, but without its bounds for strong rarefactions.
-    struct HLLOfMeans
+    /// The speeds v -+ c of the mean normal velocity and the mean square of the
+    /// speeds of sound.
+    struct SpeedsOfMeans
+    {
+      template <int dim, typename Number>
+      TESSELLA_HOST_DEVICE static void
+      compute(const IdealGas<dim>     &gas,
+              const Primitive<Number> &w0,
+              const Primitive<Number> &w1,
+              Number                  &s0,
+              Number                  &s1)
+      {
+        using namespace PointwiseMath;
+        const Number v = 0.5 * (w0.normal_velocity + w1.normal_velocity),
+                     c = sqrt(0.5 * gas.gamma *
+                              (w0.pressure * w0.inverse_density +
+                               w1.pressure * w1.inverse_density));
+        s0             = v - c;
+        s1             = v + c;
+      }
+    };
+
+    /// Flux of Harten, Lax and van Leer for two waves, whose speeds s0 < s1 @p
+    /// Speeds computes (section 10.3). Speeds of one sign give the flux of one
+    /// side.
+    template <typename Speeds>
+    struct TwoWaveFlux
     {
       template <int dim, typename Number>
       TESSELLA_HOST_DEVICE void
@@ -91,14 +72,26 @@ namespace Tessella
         using namespace PointwiseMath;
         const Primitive<Number> w0 = gas.primitive(u0, n),
                                 w1 = gas.primitive(u1, n);
-        const Number v  = 0.5 * (w0.normal_velocity + w1.normal_velocity),
-                     c  = sqrt(0.5 * gas.gamma *
-                              (w0.pressure * w0.inverse_density +
-                               w1.pressure * w1.inverse_density));
-        const Number s0 = v - c, s1 = v + c;
-        two_wave_flux(gas, u0, u1, w0, w1, s0, s1, n, flux);
+        Number s0, s1;
+        Speeds::compute(gas, w0, w1, s0, s1);
+        const Number zero = Number(0.), a = minimum(s0, zero),
+                     b = maximum(s1, zero), inverse = 1. / (b - a);
+        Number f0[dim + 2], f1[dim + 2];
+        gas.normal_flux(u0, w0, n, f0);
+        gas.normal_flux(u1, w1, n, f1);
+        for (int c = 0; c < dim + 2; ++c)
+          flux[c] =
+            (b * f0[c] - a * f1[c] + (a * b) * (u1[c] - u0[c])) * inverse;
       }
     };
+
+    /// Two waves with the speeds of Davis.
+    using HLL = TwoWaveFlux<DavisSpeeds>;
+
+    /// Two waves with the speeds of mean values, as deal.II's step-67 has them.
+    /// Less dissipative than HLL, but without its bounds for strong
+    /// rarefactions.
+    using HLLOfMeans = TwoWaveFlux<SpeedsOfMeans>;
 
     /**
      * Three waves: HLLC of E. F. Toro, M. Spruce and W. Speares, Shock Waves 4
@@ -120,7 +113,7 @@ namespace Tessella
                                 w1 = gas.primitive(u1, n);
         const Number v0 = w0.normal_velocity, v1 = w1.normal_velocity;
         Number       s0, s1;
-        davis_speeds(gas, w0, w1, s0, s1);
+        DavisSpeeds::compute(gas, w0, w1, s0, s1);
         const Number zero = Number(0.), m0 = u0[0] * (s0 - v0),
                      m1 = u1[0] * (s1 - v1),
                      s  = (w1.pressure - w0.pressure + m0 * v0 - m1 * v1) /

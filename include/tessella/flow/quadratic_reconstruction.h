@@ -40,9 +40,9 @@ namespace Tessella
      * on the bounding box of j.
      *
      * <b>Properties.</b> Projected onto linear functions the result is U_k
-     * again, so that mean values are kept, and linear functionals of U as well.
-     * If U is the projection of a quadratic function, V is this function. The
-     * result depends on U alone, not on numbers of threads.
+     * again, so that mean values and first moments are kept. If U is the
+     * projection of a quadratic function, V is this function. The result
+     * depends on U alone, not on numbers of threads.
      *
      * <b>Polytopes that stay linear.</b> Where the equations do not determine
      * all c_r, for example at tetrahedra with one neighbour, V_k = U_k.
