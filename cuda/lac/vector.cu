@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 #include "../device/memory.h"
@@ -770,7 +771,8 @@ namespace Tessella
         if (n > 0)
           {
             refuse_recording("an allocation of memory");
-            check(cudaMalloc(&memory, n), "this problem");
+            check(cudaMalloc(&memory, n),
+                  ("an array of " + std::to_string(n) + " bytes").c_str());
           }
         return memory;
       }

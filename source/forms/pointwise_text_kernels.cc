@@ -44,6 +44,10 @@ namespace Tessella
               case PointwiseKernel::simplex_residual:
               case PointwiseKernel::simplex_tangent:
                 return "simplex_residual";
+              case PointwiseKernel::simplex_jacobian_1:
+              case PointwiseKernel::simplex_jacobian_2:
+              case PointwiseKernel::simplex_jacobian_3:
+                return "simplex_jacobian";
               default:
                 return "pointwise_jacobian";
             }
@@ -52,11 +56,23 @@ namespace Tessella
                              kernel == PointwiseKernel::facet_tangent ||
                              kernel == PointwiseKernel::simplex_tangent ||
                              kernel == PointwiseKernel::simplex_facet_tangent;
+        const auto last = [&]() -> std::string {
+          switch (kernel)
+            {
+              case PointwiseKernel::jacobian:
+                return "";
+              case PointwiseKernel::simplex_jacobian_1:
+                return ", 1";
+              case PointwiseKernel::simplex_jacobian_2:
+                return ", 2";
+              case PointwiseKernel::simplex_jacobian_3:
+                return ", 3";
+              default:
+                return tangent ? ", true" : ", false";
+            }
+        };
         return "Tessella::internal::Device::" + name() + "<" +
-               std::to_string(dim) + ", Functor" +
-               (kernel == PointwiseKernel::jacobian ? ">"
-                : tangent                           ? ", true>"
-                                                    : ", false>");
+               std::to_string(dim) + ", Functor" + last() + ">";
       }
 
       // Machine code of one kernel.
@@ -189,6 +205,20 @@ namespace Tessella
                        n_blocks,
                        facets ? given.facet_threads : given.n_threads,
                        facets ? given.facet_bytes() : given.n_bytes(),
+                       stream);
+        }
+
+        std::string
+        launch(const PointwiseKernel                   kernel,
+               const Device::SimplexJacobianTask<dim> &given,
+               const unsigned int                      n_blocks,
+               void                                   *stream) const override
+        {
+          return start(kernel,
+                       given,
+                       n_blocks,
+                       given.block_threads,
+                       given.block_bytes,
                        stream);
         }
 

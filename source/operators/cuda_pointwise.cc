@@ -97,14 +97,13 @@ namespace Tessella
           return why.empty() ? "the integrand has no device code" : why;
         }
       structure = integrand.structure();
-      if (type == PointwiseResultType::jacobian)
-        why_plan = "a Jacobian is computed";
-      else
-        device_call([&]() {
-          prepare_geometry();
-          why_plan =
-            simplices.prepare(structure, *geometry.tables, shared_memory);
-        });
+      device_call([&]() {
+        prepare_geometry();
+        why_plan =
+          simplices.prepare(structure, *geometry.tables, shared_memory);
+        if (why_plan.empty() && type == PointwiseResultType::jacobian)
+          why_plan = simplices.prepare_jacobian(structure);
+      });
       report.integrand = kernels->description();
       report.why.clear();
       return "";
@@ -439,7 +438,7 @@ namespace Tessella
           if (constants)
             for (Device::PointwiseGroup &group : made->groups)
               group.n_basis = 1;
-          upload_plan(*made, jacobian, plan);
+          upload_plan(*made, plan);
         }
       if (made != nullptr && !jacobian)
         {
@@ -459,7 +458,6 @@ namespace Tessella
     template <int dim>
     void
     CUDAPointwiseBackend<dim>::upload_plan(const PointwisePlan<dim> &plan,
-                                           const bool                jacobian,
                                            Plan                     &to) const
     {
       to.n_groups = plan.groups.size();
@@ -469,8 +467,18 @@ namespace Tessella
       to.segments.assign(plan.segments);
       to.slots.assign(plan.slots);
       to.ranges.assign(plan.ranges);
-      if (!jacobian)
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::prepare_matrix()
+    {
+      MatrixLayout &to = matrix_layout;
+      if (to.revision != 0 && to.revision == geometry.revision)
         return;
+      to.revision = 0;
       const BlockSparsity &blocks =
         this->context.structures[this->context.test].blocks;
       const std::vector<std::uint64_t> &dof_offset =
@@ -484,13 +492,13 @@ namespace Tessella
           square[k + 1] = square[k] + std::uint64_t(width[k]) * width[k];
           diagonal[k]   = blocks.column_offset[blocks.find_block(k, k)];
         }
-      to.n_values        = blocks.value_offset[n];
       to.n_square_values = square[n];
       to.value_offset.assign(blocks.value_offset);
       to.row_width.assign(blocks.row_width);
       to.diagonal.assign(diagonal);
       to.square_offset.assign(square);
       to.square_width.assign(width);
+      to.revision = geometry.revision;
     }
 
 
@@ -796,25 +804,18 @@ namespace Tessella
             });
             return;
           }
-        const Structure            structure = arguments.integrand.structure();
-        Plan                      &plan      = prepare_plan(structure, true);
-        Device::PointwiseTask<dim> task      = this->task(&plan, arguments);
-        const bool                 on_device = target.device_values != nullptr;
-        if (!on_device && values.size() < plan.n_values)
-          values.resize(plan.n_values);
-        task.values       = on_device ? target.device_values : values.data();
-        task.value_offset = plan.value_offset.data();
-        task.row_width    = plan.row_width.data();
-        task.diagonal     = plan.diagonal.data();
-        if (!structure.interior_facets)
-          Device::VectorOperations<double>::set_zero(plan.n_values,
-                                                     task.values);
+        Device::PointwiseTask<dim> task = jacobian_task(arguments);
+        const std::size_t n = this->context.structures[this->context.test]
+                                .blocks.n_nonzero_elements();
+        const bool on_device = target.device_values != nullptr;
+        if (!on_device && values.size() < n)
+          values.resize(n);
+        task.values = on_device ? target.device_values : values.data();
         start_clock();
-        launch(Device::PointwiseKernel::jacobian, task, plan.n_groups);
+        compute_block_rows(task, 0, this->context.mesh().n_owned_polytopes());
         finish();
         if (on_device)
           return;
-        const std::size_t   n = plan.n_values;
         std::vector<double> copy;
         double             *to = target.host_values;
         if (to == nullptr)
@@ -828,6 +829,99 @@ namespace Tessella
                                   this->context.mesh().n_owned_polytopes(),
                                   to);
       });
+    }
+
+
+
+    // Entries are computed in double precision, for so many polytopes at once
+    // that they stay in the second level cache until they are rounded.
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::jacobian(const Arguments &arguments,
+                                        float           *device_values)
+    {
+      if (!this->has_polytopes())
+        return;
+      device_call([&]() {
+        if (kernels == nullptr)
+          {
+            on_host(arguments, [&](const Arguments &present) {
+              host.jacobian(present, device_values);
+            });
+            return;
+          }
+        Device::PointwiseTask<dim>        task = jacobian_task(arguments);
+        const std::vector<std::uint64_t> &offset =
+          this->context.structures[this->context.test].blocks.value_offset;
+        const unsigned int        n = this->context.mesh().n_owned_polytopes();
+        constexpr std::uint64_t   n_at_once = 4u << 20;
+        std::vector<unsigned int> begin(1, 0);
+        std::uint64_t             largest = 0;
+        while (begin.back() < n)
+          {
+            unsigned int k = begin.back() + 1;
+            while (k < n && offset[k + 1] - offset[begin.back()] <= n_at_once)
+              ++k;
+            largest = std::max(largest, offset[k] - offset[begin.back()]);
+            begin.push_back(k);
+          }
+        if (values.size() < largest)
+          values.resize(largest);
+        task.values = values.data();
+        start_clock();
+        for (unsigned int i = 0; i + 1 < begin.size(); ++i)
+          {
+            task.first_value = offset[begin[i]];
+            compute_block_rows(task, begin[i], begin[i + 1]);
+            Device::VectorOperations<float>::copy(offset[begin[i + 1]] -
+                                                    task.first_value,
+                                                  values.data(),
+                                                  device_values +
+                                                    task.first_value);
+          }
+        finish();
+      });
+    }
+
+
+
+    template <int dim>
+    Device::PointwiseTask<dim>
+    CUDAPointwiseBackend<dim>::jacobian_task(const Arguments &arguments)
+    {
+      const Plan *plan =
+        uses_simplices ? nullptr
+                       : &prepare_plan(arguments.integrand.structure(), true);
+      Device::PointwiseTask<dim> task = this->task(plan, arguments);
+      prepare_matrix();
+      task.value_offset = matrix_layout.value_offset.data();
+      task.row_width    = matrix_layout.row_width.data();
+      task.diagonal     = matrix_layout.diagonal.data();
+      return task;
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::compute_block_rows(
+      Device::PointwiseTask<dim> &task,
+      const unsigned int          begin,
+      const unsigned int          end)
+    {
+      if (uses_simplices)
+        {
+          simplices.compute_block_rows(*kernels, task, begin, end);
+          return;
+        }
+      const std::vector<std::uint64_t> &offset =
+        this->context.structures[this->context.test].blocks.value_offset;
+      if (!structure.interior_facets && !task.diagonal_only)
+        Device::VectorOperations<double>::set_zero(offset[end] - offset[begin],
+                                                   task.values);
+      // A group of this plan is a polytope.
+      task.plan.groups = jacobian_plan.groups.data() + begin;
+      launch(Device::PointwiseKernel::jacobian, task, end - begin);
     }
 
 
@@ -847,17 +941,16 @@ namespace Tessella
             });
             return;
           }
-        Plan &plan = prepare_plan(arguments.integrand.structure(), true);
-        Device::PointwiseTask<dim> task = this->task(&plan, arguments);
-        const std::size_t          n    = plan.n_square_values;
+        Device::PointwiseTask<dim> task = jacobian_task(arguments);
+        const std::size_t          n    = matrix_layout.n_square_values;
         if (values.size() < n)
           values.resize(n);
         task.values        = values.data();
-        task.value_offset  = plan.square_offset.data();
-        task.row_width     = plan.square_width.data();
+        task.value_offset  = matrix_layout.square_offset.data();
+        task.row_width     = matrix_layout.square_width.data();
         task.diagonal_only = true;
         start_clock();
-        launch(Device::PointwiseKernel::jacobian, task, plan.n_groups);
+        compute_block_rows(task, 0, this->context.mesh().n_owned_polytopes());
         finish();
         Device::download_bytes(blocks, values.data(), n * sizeof(double));
       });

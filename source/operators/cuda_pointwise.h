@@ -78,6 +78,9 @@ namespace Tessella
                const AssemblyTarget<double> &target) override;
 
       void
+      jacobian(const Arguments &arguments, float *device_values) override;
+
+      void
       diagonal_blocks(const Arguments &arguments, double *blocks) override;
 
       void
@@ -124,11 +127,19 @@ namespace Tessella
         Array<Device::PointwisePiece>   pieces;
         Array<Device::PointwiseSegment> segments;
         Array<unsigned int>             slots, ranges;
-        // Layout of the matrix.
+      };
+
+      // Layout of the Jacobian, and of its diagonal blocks alone.
+      struct MatrixLayout
+      {
+        std::uint64_t        revision = 0;
         Array<std::uint64_t> value_offset, square_offset;
         Array<unsigned int>  row_width, square_width, diagonal;
-        std::uint64_t        n_values = 0, n_square_values = 0;
+        std::uint64_t        n_square_values = 0;
       };
+
+      void
+      prepare_matrix();
 
       void
       prepare_geometry();
@@ -158,9 +169,7 @@ namespace Tessella
       Device::PointwiseLayout
       facet_layout(const Structure &structure) const;
       void
-      upload_plan(const PointwisePlan<dim> &plan,
-                  const bool                jacobian,
-                  Plan                     &to) const;
+      upload_plan(const PointwisePlan<dim> &plan, Plan &to) const;
 
       // Arguments of all kernels; the plan is null for those that need none.
       Device::PointwiseTask<dim>
@@ -179,6 +188,15 @@ namespace Tessella
       evaluate_and_sum(const Plan                 &plan,
                        Device::PointwiseTask<dim> &task,
                        const bool                  tangent);
+      // Task of a Jacobian, without the place of its entries.
+      Device::PointwiseTask<dim>
+      jacobian_task(const Arguments &arguments);
+      // Block rows of the polytopes begin .. end - 1, which begin at the values
+      // of the task.
+      void
+      compute_block_rows(Device::PointwiseTask<dim> &task,
+                         const unsigned int          begin,
+                         const unsigned int          end);
       // Integrals on the device; false if this is not possible.
       bool
       boundary_integrals(const Arguments &arguments, double *integrals);
@@ -209,6 +227,7 @@ namespace Tessella
       std::shared_ptr<const Kernels> kernels;
       Geometry                       geometry;
       Plan                        residual_plan, jacobian_plan, integral_plan;
+      MatrixLayout                matrix_layout;
       CUDAPointwiseSimplices<dim> simplices;
       DeviceBoundaryPoints<dim>   boundary;
       std::uint64_t boundary_revision = 0, boundary_penalty_revision = 0;

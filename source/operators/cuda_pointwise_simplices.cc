@@ -7,12 +7,13 @@
 
 #  include <deal.II/base/exceptions.h>
 
+#  include <tessella/forms/pointwise_evaluation.h>
+
 #  include <algorithm>
 
 #  include "../../cuda/device/graph.h"
 #  include "../backends/host_points.h"
 #  include "cuda_pointwise_simplices.h"
-#  include "pointwise_simplices.h"
 #  include "simplex_reference.h"
 
 namespace Tessella
@@ -68,8 +69,8 @@ namespace Tessella
           if (!reason.empty())
             return reason;
         }
-      PointwiseSimplices<dim> simplices;
-      const std::string       reason = simplices.set_up(mesh);
+      PointwiseSimplices<dim> &simplices = mesh_data;
+      const std::string        reason    = simplices.set_up(mesh);
       if (!reason.empty())
         return reason;
 
@@ -308,6 +309,131 @@ namespace Tessella
           task.n_simplices,
           given.result,
           {given.result, Device::Product::set});
+    }
+
+
+
+    // ---- Jacobians
+
+    template <int dim>
+    std::string
+    CUDAPointwiseSimplices<dim>::set_faces()
+    {
+      const BlockSparsity &blocks = context.structures[context.test].blocks;
+      const PointwiseSimplices<dim>           &M = mesh_data;
+      std::vector<Device::SimplexJacobianFace> result;
+      for (unsigned int k = 0; k < common.n_simplices; ++k)
+        {
+          unsigned int neighbors[dim + 1];
+          for (unsigned int a = 0; a <= dim; ++a)
+            {
+              const unsigned int record = M.face_records[4 * k + a],
+                                 slot = record >> 6, side = record >> 5 & 1;
+              const bool interior = slot < M.n_interior;
+              // Slots of the boundary begin at a multiple of 8.
+              const Device::SimplexFacet &facet =
+                M.facets[interior ? slot
+                                  : slot -
+                                      common.n_interior_groups() *
+                                        Device::simplices_of_warp +
+                                      M.n_interior];
+              neighbors[a] =
+                interior ? facet.polytope[1 - side] : invalid_index;
+              if (neighbors[a] == k)
+                return "a simplex is its own neighbor";
+              if (interior &&
+                  std::count(neighbors, neighbors + a, neighbors[a]) > 0)
+                return "two simplices have two common faces";
+              result.push_back(
+                {facet.facet,
+                 side,
+                 interior
+                   ? blocks.column_offset[blocks.find_block(k, neighbors[a])]
+                   : 0});
+            }
+        }
+      faces.assign(result);
+      return "";
+    }
+
+
+
+    template <int dim>
+    std::string
+    CUDAPointwiseSimplices<dim>::prepare_jacobian(const Structure &structure)
+    {
+      const unsigned int degree = context.test_dofs().degree[0];
+      if (degree < 1 || degree > 3)
+        return "the degree of a Jacobian's space is not 1, 2 or 3";
+      if (faces_revision == 0 || faces_revision != revision)
+        {
+          faces_revision = 0;
+          why_no_faces   = set_faces();
+          faces_revision = revision;
+        }
+      if (!why_no_faces.empty())
+        return why_no_faces;
+      Device::SimplexJacobianTask<dim> &J = jacobian;
+      J                                   = Device::SimplexJacobianTask<dim>();
+      unsigned int n_inputs               = 0;
+      for (unsigned int f = 0; f < fields.size(); ++f)
+        {
+          J.field_degree[f] = context.dofs(f).degree[0];
+          J.field_basis[f]  = fields[f]->n_nodes;
+          n_inputs += fields[f]->n_components;
+        }
+      J.faces              = faces.data();
+      J.n_facet_points     = common.n_facet_points;
+      J.n_volume_points    = common.n_points;
+      const unsigned int m = structure.n_components, N = common.n_nodes;
+      J.block_bytes = Device::simplex_jacobian_size(
+                        dim,
+                        N,
+                        n_inputs,
+                        m,
+                        Device::n_used_rows(dim, structure.volume_input),
+                        Device::n_used_rows(dim, structure.volume_output),
+                        J.n_facet_points,
+                        J.n_volume_points) *
+                      sizeof(double);
+      J.block_threads = Device::simplex_jacobian_threads(degree);
+      return J.block_bytes > shared_memory
+               ? "the data of a simplex need more shared memory than the device "
+                 "has"
+               : "";
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseSimplices<dim>::compute_block_rows(
+      const DevicePointwiseKernels<dim> &kernels,
+      const Device::PointwiseTask<dim>  &given,
+      const unsigned int                 begin,
+      const unsigned int                 end) const
+    {
+      Device::SimplexJacobianTask<dim> J = jacobian;
+      J.mesh                             = given.mesh;
+      std::copy_n(given.fields, fields.size(), J.given_fields);
+      J.first_component         = given.first_component;
+      J.values                  = given.values;
+      J.first_value             = given.first_value;
+      J.value_offset            = given.value_offset;
+      J.row_width               = given.row_width;
+      J.diagonal                = given.diagonal;
+      J.diagonal_only           = given.diagonal_only;
+      J.first_simplex           = begin;
+      const unsigned int degree = context.test_dofs().degree[0];
+      const std::string  message =
+        kernels.launch(degree == 1 ? Device::PointwiseKernel::simplex_jacobian_1
+                       : degree == 2
+                         ? Device::PointwiseKernel::simplex_jacobian_2
+                         : Device::PointwiseKernel::simplex_jacobian_3,
+                       J,
+                       end - begin,
+                       Device::current_stream());
+      AssertThrow(message.empty(), ExcMessage(message));
     }
 
 

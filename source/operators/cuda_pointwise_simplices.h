@@ -12,6 +12,7 @@
 #include "../../cuda/operators/simplex_nodes.h"
 #include "../lac/block_space.h"
 #include "pointwise_context.h"
+#include "pointwise_simplices.h"
 #include "pointwise_tables.h"
 
 namespace Tessella
@@ -21,11 +22,12 @@ namespace Tessella
     struct SimplexRule;
 
     /**
-     * Residuals and tangents of pointwise operators on a CUDA device if all
-     * polytopes are conforming affine simplices, each field has one degree up
-     * to 4, and the functor has no gradients on facets: values at nodes of all
+     * Pointwise operators on a CUDA device if all polytopes are conforming
+     * affine simplices, each field has one degree up to 4, and the functor has
+     * no gradients on facets. Residuals and tangents: values at nodes of all
      * fields, the two kernels of the functor that SimplexTask describes, and
-     * the change to rows of basis functions.
+     * the change to rows of basis functions. Jacobians with test functions of
+     * degree 1, 2 or 3: one kernel, see SimplexJacobian.
      */
     template <int dim>
     class CUDAPointwiseSimplices
@@ -44,6 +46,18 @@ namespace Tessella
       prepare(const Structure            &structure,
               const PointwiseTables<dim> &tables,
               const std::size_t           shared_memory);
+
+      /// The same for Jacobians, after prepare().
+      std::string
+      prepare_jacobian(const Structure &structure);
+
+      /// Starts the kernel of a Jacobian for the block rows begin .. end - 1;
+      /// coefficients, entries and their layout are those of @p task.
+      void
+      compute_block_rows(const DevicePointwiseKernels<dim> &kernels,
+                         const Device::PointwiseTask<dim>  &task,
+                         const unsigned int                 begin,
+                         const unsigned int                 end) const;
 
       /// Starts the kernels for a residual or, if there is a direction, a
       /// tangent; coefficients, direction and result are those of @p task.
@@ -83,6 +97,10 @@ namespace Tessella
       evaluate(Field                        &field,
                const Device::PointwiseField &given,
                Array<double>                &nodal) const;
+      // Sets what the Jacobian needs to know of the faces of all simplices.
+      // Returns why its kernel cannot be used, or an empty text.
+      std::string
+      set_faces();
       void
       launch(const DevicePointwiseKernels<dim> &kernels,
              const Device::PointwiseKernel      kernel,
@@ -103,6 +121,13 @@ namespace Tessella
       Array<double> geometry, corners, facet_measure, test, face_test, records,
         direction;
       Array<unsigned char> face_position;
+
+      // Jacobian: all members but those that the call determines.
+      PointwiseSimplices<dim>            mesh_data;
+      std::uint64_t                      faces_revision = 0;
+      std::string                        why_no_faces;
+      Array<Device::SimplexJacobianFace> faces;
+      Device::SimplexJacobianTask<dim>   jacobian;
     };
   } // namespace internal
 } // namespace Tessella

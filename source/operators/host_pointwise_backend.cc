@@ -150,6 +150,24 @@ namespace Tessella
 
     template <int dim>
     void
+    HostPointwiseBackend<dim>::jacobian(const Arguments &arguments,
+                                        float           *device_values)
+    {
+      const BlockSparsity &blocks =
+        this->context.structures[this->context.test].blocks;
+      std::vector<double>    values(blocks.n_nonzero_elements());
+      AssemblyTarget<double> target;
+      target.host_values = values.data();
+      jacobian(arguments, target);
+      const std::vector<float> rounded(values.begin(), values.end());
+      device_call(
+        [&] { Device::upload(device_values, rounded.data(), rounded.size()); });
+    }
+
+
+
+    template <int dim>
+    void
     HostPointwiseBackend<dim>::diagonal_blocks(const Arguments &arguments,
                                                double          *blocks)
     {

@@ -35,6 +35,8 @@ namespace Tessella
       void
       jacobian(const Arguments              &arguments,
                const AssemblyTarget<double> &target) override;
+      void
+      jacobian(const Arguments &arguments, float *device_values) override;
 
       void
       diagonal_blocks(const Arguments &arguments, double *blocks) override;

@@ -112,6 +112,10 @@ namespace Tessella
       jacobian(const Arguments              &arguments,
                const AssemblyTarget<double> &target) = 0;
 
+      /// The same, rounded to single precision, in device memory.
+      virtual void
+      jacobian(const Arguments &arguments, float *device_values) = 0;
+
       /// Diagonal blocks of jacobian(), one after the other, row by row, in
       /// host memory.
       virtual void

@@ -274,6 +274,27 @@ namespace Tessella
              const unsigned int field)
     {
       using Traits = internal::MatrixTraits<MatrixType>;
+      if constexpr (std::is_same<typename Traits::value_type, float>::value)
+        {
+          test_structure().on_all_processes(
+            [&]() { Traits::check(matrix, test_structure()); });
+          test_structure().on_all_processes([&]() {
+            backend->jacobian({integrand, coefficients, field},
+                              Traits::values(matrix));
+          });
+          return;
+        }
+      else
+        assemble_double(integrand, matrix, field);
+    }
+
+    template <typename MatrixType>
+    void
+    assemble_double(const Integrand   &integrand,
+                    MatrixType        &matrix,
+                    const unsigned int field)
+    {
+      using Traits = internal::MatrixTraits<MatrixType>;
       internal::AssemblyTarget<double> target;
       internal::MatrixStructure       &structure = test_structure();
       structure.on_all_processes([&]() {
@@ -610,10 +631,12 @@ namespace Tessella
   PointwiseOperator<dim>::integrate_boundary(                            \
     const Integrand &, const std::vector<const Vector *> &);             \
   INSTANTIATE_MATRIX(dim, Vector, HostBlockMatrix<double>)               \
-  INSTANTIATE_MATRIX(dim, Vector, DeviceBlockMatrix<double>)
+  INSTANTIATE_MATRIX(dim, Vector, DeviceBlockMatrix<double>)             \
+  INSTANTIATE_MATRIX(dim, Vector, DeviceBlockMatrix<float>)
 #define INSTANTIATE(dim)                                                     \
   template void PointwiseOperator<dim>::reinit(HostBlockMatrix<double> &);   \
   template void PointwiseOperator<dim>::reinit(DeviceBlockMatrix<double> &); \
+  template void PointwiseOperator<dim>::reinit(DeviceBlockMatrix<float> &);  \
   INSTANTIATE_VECTOR(dim, Vector<double>)                                    \
   INSTANTIATE_VECTOR(dim, HostVector<double>)                                \
   INSTANTIATE_VECTOR(dim, LinearAlgebra::distributed::Vector<double>)        \

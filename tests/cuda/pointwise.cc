@@ -353,6 +353,25 @@ namespace
 
 
 
+  /// A Jacobian in single precision has the given entries, rounded.
+  template <int dim>
+  void
+  check_rounded(PointwiseOperator<dim>                  &op,
+                const Tessella::PointwiseIntegrand<dim> &integrand,
+                const DeviceVector<double>              &u,
+                const std::vector<double>               &values)
+  {
+    DeviceBlockMatrix<float> matrix;
+    op.reinit(matrix);
+    op.assemble_jacobian(integrand, {&u}, matrix);
+    std::vector<float> found;
+    matrix.copy_to(found);
+    verify("Jacobian in single precision",
+           found == std::vector<float>(values.begin(), values.end()));
+  }
+
+
+
   /// Vectors and matrices on the device.
   template <int dim>
   void
@@ -392,6 +411,7 @@ namespace
     host.copy_to(one);
     device.copy_to(two);
     verify("Jacobian on the device", same_bits(one, two));
+    check_rounded(op, *integrand, x, one);
     device.vmult(y, dx);
     y.copy_to(s);
     s -= r;
@@ -535,6 +555,59 @@ namespace
     automatic.reinit(s);
     automatic.residual(*integrand, {&u}, s);
     verify("smaller space", automatic.report().why.empty());
+  }
+
+
+
+  /// A device whose memory is full: a sentence with the bytes that are needed,
+  /// and the same results as before when there is memory again.
+  void
+  test_full_device()
+  {
+    Triangulation<3> triangulation;
+    make_mesh("simplices", triangulation);
+    AgglomerationHandler<3> handler(triangulation);
+    handler.agglomerate(make_strategy<3>("none"));
+    distribute(handler, 2, true, 5);
+    dealii::Vector<double> u, r, s;
+    set_field(handler, euler_state<3>(), 0.1, u);
+    const auto integrand = Functors::make_integrand<3>(euler<3>());
+    const PointwiseOperator<3>::AdditionalData cuda = with<3>(Backend::cuda);
+    PointwiseOperator<3> op(handler, cuda), other(handler, cuda);
+    op.reinit(r);
+    other.reinit(s);
+    op.residual(*integrand, {&u}, r);
+    s = 1.;
+    {
+      std::vector<std::unique_ptr<DeviceVector<double>>> filling;
+      // Takes ever smaller pieces.
+      for (std::size_t n = std::size_t(1) << 31; n > 100;)
+        {
+          bool full = false;
+          try
+            {
+              filling.push_back(std::make_unique<DeviceVector<double>>(n));
+            }
+          catch (const std::exception &)
+            {
+              full = true;
+            }
+          if (full)
+            n /= 2;
+        }
+      const std::string text =
+        message_of([&] { other.residual(*integrand, {&u}, s); });
+      verify("full device: the sentence",
+             contains(text, "not enough memory for an array of") &&
+               contains(text, " bytes"),
+             text);
+    }
+    bool kept = true;
+    for (const double value : s)
+      kept = kept && value == 1.;
+    verify("full device: the result is kept", kept);
+    other.residual(*integrand, {&u}, s);
+    verify("full device: later", same_bits(entries(r), entries(s)));
   }
 
 
@@ -806,6 +879,15 @@ namespace
         op.apply_tangent(*integrand, {&x}, x, y);
         y.copy_to(s);
         verify("tangent on simplices", same_bits(entries(r), entries(s)));
+        DeviceBlockMatrix<double> matrix;
+        std::vector<double>       values;
+        op.reinit(matrix);
+        op.assemble_jacobian(*integrand, {&x}, matrix);
+        verify("kernel of the Jacobian on simplices",
+               op.report().kernels == "affine simplices",
+               op.report().kernels);
+        matrix.copy_to(values);
+        check_rounded(op, *integrand, x, values);
         if (p == 3)
           {
             const unsigned int n = handler.polytopic_dofs().n_basis[0];
@@ -955,7 +1037,10 @@ main(int argc, char **argv)
     if (name == "unavailable")
       test_unavailable();
     if (name == "memory")
-      test_memory();
+      {
+        test_memory();
+        test_full_device();
+      }
     if (name == "text")
       {
         test_text<2>();

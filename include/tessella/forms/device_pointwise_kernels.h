@@ -179,9 +179,11 @@ namespace Tessella
         /// component.
         double *facet_results;
 
-        /// Jacobian: for each polytope, first value, length of rows and first
-        /// column of the diagonal block.
+        /// Jacobian: entries from number first_value of the matrix on; for
+        /// each polytope, first value, length of rows and first column of the
+        /// diagonal block.
         double              *values;
+        std::uint64_t        first_value;
         const std::uint64_t *value_offset;
         const unsigned int  *row_width, *diagonal;
         /// Whether only diagonal blocks are computed.
@@ -196,6 +198,89 @@ namespace Tessella
       template <int dim>
       using SimplexTask =
         SimplexTaskOf<dim, PointwiseMesh<dim>, max_operator_fields + 1>;
+      /// A face of a simplex, as the kernel of a Jacobian sees it: the facet,
+      /// the side of it that the simplex is, and the first column of the block
+      /// of the neighbour.
+      struct SimplexJacobianFace
+      {
+        unsigned int facet, side, column;
+      };
+
+      /// Doubles in shared memory for each face of a simplex.
+      constexpr unsigned int simplex_face_size = 14;
+
+      /// Threads of a block of SimplexJacobian: one or two for each point.
+      TESSELLA_HOST_DEVICE constexpr unsigned int
+      simplex_jacobian_threads(const unsigned int degree)
+      {
+        return 32u << degree;
+      }
+
+      /// Distance between the basis functions of two points in shared memory,
+      /// from their number, so that those of four points lie in different
+      /// banks.
+      TESSELLA_HOST_DEVICE constexpr unsigned int
+      simplex_function_distance(const unsigned int n)
+      {
+        return (n + 3) / 8 * 8 + 4;
+      }
+
+      /**
+       * Number of doubles in the shared memory of a block of SimplexJacobian,
+       * for a functor with n_inputs components of all fields and m of the
+       * results, with n_in and n_out rows inside of polytopes, values alone on
+       * facets, and N basis functions: faces; derivatives and basis functions
+       * at each point, with three more points at the end, and fields. Tiles of
+       * trial functions are read beyond the last one.
+       */
+      constexpr unsigned int
+      simplex_jacobian_size(const unsigned int dim,
+                            const unsigned int N,
+                            const unsigned int n_inputs,
+                            const unsigned int m,
+                            const unsigned int n_in,
+                            const unsigned int n_out,
+                            const unsigned int n_facet_points,
+                            const unsigned int n_volume_points)
+      {
+        return (dim + 1) * simplex_face_size +
+               (n_facet_points * (dim + 1) + 3) *
+                 (2 * m * m + simplex_function_distance(2 * N)) +
+               2 * (dim + 1) * n_facet_points * n_inputs +
+               (n_volume_points + 3) *
+                 (m * m * n_in * n_out +
+                  simplex_function_distance(
+                    (n_in > 1 || n_out > 1 ? dim + 1 : 1) * N)) +
+               n_volume_points * n_inputs * n_in + 24;
+      }
+
+      /**
+       * Arguments of the kernel of a Jacobian on a mesh whose polytopes are
+       * conforming affine simplices with fields of one degree each.
+       */
+      template <int dim>
+      struct SimplexJacobianTask
+      {
+        PointwiseMesh<dim> mesh;
+        PointwiseField     given_fields[max_operator_fields];
+        unsigned int       field_degree[max_operator_fields],
+          field_basis[max_operator_fields];
+        /// First component of the Jacobian's field.
+        unsigned int first_component;
+        double       t;
+        /// dim + 1 for each simplex.
+        const SimplexJacobianFace *faces;
+        unsigned int               n_facet_points, n_volume_points;
+        unsigned int               first_simplex; ///< that of the first block
+        /// See PointwiseTask.
+        double              *values;
+        std::uint64_t        first_value;
+        const std::uint64_t *value_offset;
+        const unsigned int  *row_width, *diagonal;
+        bool                 diagonal_only;
+        /// Threads and bytes of the shared memory of a block.
+        unsigned int block_threads, block_bytes;
+      };
 
       /// Number of doubles at the beginning of a slot: centre of the bounding
       /// box, scales of the map to [-1,1]^dim, factor of the basis functions,
@@ -237,9 +322,12 @@ namespace Tessella
         simplex_facet_residual,
         simplex_facet_tangent,
         simplex_residual,
-        simplex_tangent
+        simplex_tangent,
+        simplex_jacobian_1,
+        simplex_jacobian_2,
+        simplex_jacobian_3
       };
-      constexpr unsigned int n_pointwise_kernels = 9;
+      constexpr unsigned int n_pointwise_kernels = 12;
 
       /// Whether there are kernels on affine simplices for functors with these
       /// rows on facets.
@@ -292,6 +380,11 @@ namespace Tessella
            const internal::Device::SimplexTask<dim> &task,
            const unsigned int                        n_blocks,
            void                                     *stream) const = 0;
+    virtual std::string
+    launch(const internal::Device::PointwiseKernel           kernel,
+           const internal::Device::SimplexJacobianTask<dim> &task,
+           const unsigned int                                n_blocks,
+           void                                             *stream) const = 0;
   };
 } // namespace Tessella
 

@@ -164,20 +164,12 @@ namespace Tessella
 
 
 
-      /// Adds a field of total degree @p degree, which the compiler knows.
-      template <int          dim,
-                int          m,
-                unsigned int rows,
-                int          degree,
-                typename Coefficients>
+      /// Calls work(value, gradient) for all functions of total degree
+      /// @p degree, which the compiler knows.
+      template <int dim, int degree, typename Work>
       TESSELLA_HOST_DEVICE inline void
-      evaluate_low_degree(const double *frame,
-                          Coefficients  coefficients,
-                          const double (&x)[dim],
-                          double (&value)[m],
-                          double (&gradient)[m][dim])
+      for_low_degree(const FunctionTable<dim, degree + 1> &t, const Work &work)
       {
-        const FunctionTable<dim, degree + 1> t(frame, x);
         TESSELLA_UNROLL_ON_DEVICE
         for (int grade = 0; grade <= degree; ++grade)
           TESSELLA_UNROLL_ON_DEVICE
@@ -186,8 +178,7 @@ namespace Tessella
         for (int k1 = grade - k0; k1 >= (dim == 2 ? grade - k0 : 0); --k1)
           {
             const int k2 = grade - k0 - k1;
-            double    phi, d_phi[dim], c[m];
-            coefficients.read(c);
+            double    phi, d_phi[dim];
             if constexpr (dim == 2)
               {
                 phi      = t.v[0][k0] * t.v[1][k1];
@@ -202,8 +193,30 @@ namespace Tessella
                 d_phi[1]        = t.v[0][k0] * t.dv[1][k1] * t.v[2][k2];
                 d_phi[2]        = xy * t.dv[2][k2];
               }
-            add_function<dim, m, rows>(c, phi, d_phi, value, gradient);
+            work(phi, d_phi);
           }
+      }
+
+      /// Adds a field of total degree @p degree, which the compiler knows.
+      template <int          dim,
+                int          m,
+                unsigned int rows,
+                int          degree,
+                typename Coefficients>
+      TESSELLA_HOST_DEVICE inline void
+      evaluate_low_degree(const double *frame,
+                          Coefficients  coefficients,
+                          const double (&x)[dim],
+                          double (&value)[m],
+                          double (&gradient)[m][dim])
+      {
+        for_low_degree<dim, degree>(
+          FunctionTable<dim, degree + 1>(frame, x),
+          [&](const double phi, const double(&d_phi)[dim]) {
+            double c[m];
+            coefficients.read(c);
+            add_function<dim, m, rows>(c, phi, d_phi, value, gradient);
+          });
       }
 
 

@@ -3,6 +3,7 @@
 #define tessella_forms_pointwise_jacobian_h
 
 #include <tessella/forms/pointwise_block.h>
+#include <tessella/portable/matrix_products.h>
 
 // Jacobian of a pointwise operator on a device, and its diagonal blocks.
 
@@ -428,34 +429,6 @@ namespace Tessella
           double sum[(n_sums + 1) / 2 * 2][2];
         };
 
-        // Sums of two tiles with the same trial functions.
-        __device__ static void
-        multiply(double (&c0)[2],
-                 double (&c1)[2],
-                 const double a0,
-                 const double a1,
-                 const double b)
-        {
-#  if __CUDA_ARCH__ >= 900
-          asm(
-            "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
-            "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-            : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
-            : "d"(a0), "d"(a1), "d"(b));
-#  else
-          asm(
-            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
-            "{%0,%1}, {%2}, {%3}, {%0,%1};"
-            : "+d"(c0[0]), "+d"(c0[1])
-            : "d"(a0), "d"(b));
-          asm(
-            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
-            "{%0,%1}, {%2}, {%3}, {%0,%1};"
-            : "+d"(c1[0]), "+d"(c1[1])
-            : "d"(a1), "d"(b));
-#  endif
-        }
-
         // Derivatives, test and trial functions of consecutive points.
         struct Points
         {
@@ -545,11 +518,11 @@ namespace Tessella
                             if (k % 2 == 0 && k + 1 == Tiles::n_sums)
                               a[1] = 0.;
                             if (k % 2 == 1 || k + 1 == Tiles::n_sums)
-                              multiply(tiles.sum[k / 2 * 2],
-                                       tiles.sum[k / 2 * 2 + 1],
-                                       a[0],
-                                       a[1],
-                                       psi);
+                              MatrixProducts::add(tiles.sum[k / 2 * 2],
+                                                  tiles.sum[k / 2 * 2 + 1],
+                                                  a[0],
+                                                  a[1],
+                                                  psi);
                           }
                       }
                   }
@@ -678,7 +651,7 @@ namespace Tessella
                     MatrixTiles<n_tiles> &tiles) const
         {
           double *const to =
-            T.values + T.value_offset[group.first_polytope] +
+            T.values + (T.value_offset[group.first_polytope] - T.first_value) +
             tiles.row * std::uint64_t(T.row_width[group.first_polytope]) +
             column + j;
           TESSELLA_UNROLL_ON_DEVICE
@@ -917,7 +890,7 @@ namespace Tessella
                   double (&sum)[n]) const
         {
           const unsigned int k = group.first_polytope;
-          to                   = T.values + T.value_offset[k] +
+          to = T.values + (T.value_offset[k] - T.first_value) +
                (c * group.n_basis + i) * std::uint64_t(T.row_width[k]) +
                column + c2 * n_columns + j;
           TESSELLA_UNROLL_ON_DEVICE

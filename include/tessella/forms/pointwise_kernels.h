@@ -7,6 +7,7 @@
 #include <tessella/forms/pointwise_jacobian.h>
 #include <tessella/forms/pointwise_residual.h>
 #include <tessella/forms/pointwise_simplices.h>
+#include <tessella/forms/simplex_jacobian.h>
 
 #ifdef __CUDACC__
 #  include <cuda_runtime.h>
@@ -150,6 +151,24 @@ namespace Tessella
             group)
             .run();
       }
+
+      /// Jacobian, or its diagonal blocks, on affine simplices: one block row
+      /// per thread block.
+      template <int dim, typename F, int degree>
+      __global__ void
+      __launch_bounds__(simplex_jacobian_threads(degree),
+                        degree == 1   ? 8
+                        : degree == 2 ? 3
+                                      : 1)
+        simplex_jacobian(const SimplexJacobianTask<dim> task, const F f)
+      {
+        extern __shared__ double2 memory[];
+        SimplexJacobian<dim, F, degree>(task,
+                                        f,
+                                        reinterpret_cast<double *>(memory),
+                                        task.first_simplex + blockIdx.x)
+          .run();
+      }
     } // namespace Device
   }   // namespace internal
 
@@ -244,6 +263,40 @@ namespace Tessella
                 return run(simplex_residual<dim, F, false>);
               default:
                 return run(simplex_residual<dim, F, true>);
+            }
+        }
+      return "The functor has no kernels on affine simplices.";
+    }
+
+    std::string
+    launch(const internal::Device::PointwiseKernel           kernel,
+           const internal::Device::SimplexJacobianTask<dim> &given,
+           const unsigned int                                n_blocks,
+           void *stream) const override
+    {
+      using namespace internal::Device;
+      using Traits = PointwiseTraits<dim, F>;
+      if constexpr (has_simplex_kernels(Traits::has_interior_facet ||
+                                          Traits::has_boundary_facet,
+                                        Traits::facet_input,
+                                        Traits::facet_output))
+        {
+          const auto run = [&](const auto &function) {
+            return start(function,
+                         given,
+                         n_blocks,
+                         given.block_threads,
+                         given.block_bytes,
+                         stream);
+          };
+          switch (kernel)
+            {
+              case PointwiseKernel::simplex_jacobian_1:
+                return run(simplex_jacobian<dim, F, 1>);
+              case PointwiseKernel::simplex_jacobian_2:
+                return run(simplex_jacobian<dim, F, 2>);
+              default:
+                return run(simplex_jacobian<dim, F, 3>);
             }
         }
       return "The functor has no kernels on affine simplices.";

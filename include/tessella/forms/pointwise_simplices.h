@@ -4,6 +4,7 @@
 
 #include <tessella/forms/pointwise_results.h>
 #include <tessella/forms/simplex_basis.h>
+#include <tessella/portable/matrix_products.h>
 
 // Residual and tangent of a pointwise operator on conforming affine simplices
 // on a device, see SimplexTask. A warp works alone.
@@ -16,67 +17,6 @@ namespace Tessella
   {
     namespace Device
     {
-      /// Products of matrices of 8 x 4 and 4 x 8 entries, one of which each
-      /// lane has, on the matrix units if the device has them for doubles.
-      struct SimplexProducts
-      {
-        /// c += a b.
-        __device__ __forceinline__ static void
-        add(double (&c)[2], const double a, const double b)
-        {
-#  if __CUDA_ARCH__ >= 800
-          asm(
-            "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
-            "{%0,%1}, {%2}, {%3}, {%0,%1};"
-            : "+d"(c[0]), "+d"(c[1])
-            : "d"(a), "d"(b));
-#  else
-          const unsigned int lane = threadIdx.x & 31u;
-          for (unsigned int k = 0; k < 4; ++k)
-            {
-              const double row = __shfl_sync(~0u, a, (lane & ~3u) + k);
-              for (unsigned int e = 0; e < 2; ++e)
-                c[e] = fma(row,
-                           __shfl_sync(~0u, b, 4 * (2 * (lane & 3u) + e) + k),
-                           c[e]);
-            }
-#  endif
-        }
-
-        /// Two products with the same second matrix, which have the full rate
-        /// of the matrix units of some devices.
-        __device__ __forceinline__ static void
-        add(double (&c0)[2],
-            double (&c1)[2],
-            const double a0,
-            const double a1,
-            const double b)
-        {
-#  if __CUDA_ARCH__ >= 900
-          asm(
-            "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 "
-            "{%0,%1,%2,%3}, {%4,%5}, {%6}, {%0,%1,%2,%3};"
-            : "+d"(c0[0]), "+d"(c0[1]), "+d"(c1[0]), "+d"(c1[1])
-            : "d"(a0), "d"(a1), "d"(b));
-#  else
-          add(c0, a0, b);
-          add(c1, a1, b);
-#  endif
-        }
-
-        /// n products with the same second matrix; operand(i) is the first one.
-        template <int n, typename Operand>
-        __device__ __forceinline__ static void
-        add_all(double (&c)[n][2], const Operand &operand, const double b)
-        {
-          TESSELLA_UNROLL_ON_DEVICE
-          for (int i = 0; i + 1 < n; i += 2)
-            add(c[i], c[i + 1], operand(i), operand(i + 1), b);
-          if (n % 2 == 1)
-            add(c[n - 1], operand(n - 1), b);
-        }
-      };
-
       template <int n>
       __device__ __forceinline__ void
       set_zero(double (&c)[n][2])
@@ -320,11 +260,11 @@ namespace Tessella
               const double b = __ldg(table + step * 32);
               TESSELLA_UNROLL_ON_DEVICE
               for (int c = 0; c < m_i; ++c)
-                SimplexProducts::add(u[2 * c],
-                                     u[2 * c + 1],
-                                     a[((step * m_i + c) * 2 + 0) * 32],
-                                     a[((step * m_i + c) * 2 + 1) * 32],
-                                     b);
+                MatrixProducts::add(u[2 * c],
+                                    u[2 * c + 1],
+                                    a[((step * m_i + c) * 2 + 0) * 32],
+                                    a[((step * m_i + c) * 2 + 1) * 32],
+                                    b);
             }
         }
 
@@ -409,7 +349,7 @@ namespace Tessella
               for (int e = 0; e < 2; ++e)
                 {
                   const double b = __ldg(table + (e * n + i) * 32);
-                  SimplexProducts::add_all(
+                  MatrixProducts::add_all(
                     c, [&](const int j) { return r[j][e]; }, b);
                 }
               TESSELLA_UNROLL_ON_DEVICE
@@ -675,15 +615,15 @@ namespace Tessella
               const auto add = [&](double(*to)[2], const double b) {
                 TESSELLA_UNROLL_ON_DEVICE
                 for (int c = 0; c + 1 < m_i; c += 2)
-                  SimplexProducts::add(to[c],
-                                       to[c + 1],
-                                       a[(step * m_i + c) * 32],
-                                       a[(step * m_i + c + 1) * 32],
-                                       b);
+                  MatrixProducts::add(to[c],
+                                      to[c + 1],
+                                      a[(step * m_i + c) * 32],
+                                      a[(step * m_i + c + 1) * 32],
+                                      b);
                 if (m_i % 2 == 1)
-                  SimplexProducts::add(to[m_i - 1],
-                                       a[(step * m_i + m_i - 1) * 32],
-                                       b);
+                  MatrixProducts::add(to[m_i - 1],
+                                      a[(step * m_i + m_i - 1) * 32],
+                                      b);
               };
               if constexpr (in_values)
                 add(&u.value[c0], __ldg(values + step * 32));
@@ -804,7 +744,7 @@ namespace Tessella
                   // Row 0 of the table has values.
                   constexpr int shift = out_values ? 0 : 1;
                   const double  b = __ldg(next + ((k + shift) * 2 + e) * 32);
-                  SimplexProducts::add_all(
+                  MatrixProducts::add_all(
                     c, [&](const int j) { return r[k][j][e]; }, b);
                 }
               TESSELLA_UNROLL_ON_DEVICE
