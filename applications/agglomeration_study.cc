@@ -10,6 +10,7 @@
 
 #include <tessella/grid/agglomeration.h>
 #include <tessella/grid/matching.h>
+#include <tessella/portable/legendre.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -19,6 +20,7 @@
 
 #include "agglomeration_study/scotch_partition.h"
 #include "agglomeration_study/shape_measures.h"
+#include "agglomeration_study/space_stages.h"
 #include "common/mesh_input.h"
 #include "common/program.h"
 #include "common/text_table.h"
@@ -38,7 +40,10 @@ namespace Tessella
       "  s           time, the shortest of the repetitions: from the mesh to\n"
       "              the ids, with the graph of neighbours (for Scotch without)\n"
       "  cpu s       processor time of all threads in the same run\n"
-      "  same        whether the ids are those of the first number of threads\n"
+      "  cells, view, dofs, penalty, sum  microseconds for each cell: list of the\n"
+      "              cells, flat view, unknowns and penalty factors\n"
+      "  same        whether the ids, and all bits of flat view and penalty,\n"
+      "              are those of the first number of threads\n"
       "  polytopes, min, max  their number, and the numbers of their cells\n"
       "  deviation   standard deviation of the numbers of cells over their mean\n"
       "  cut         pairs of neighbours in different polytopes, per cell\n"
@@ -47,7 +52,10 @@ namespace Tessella
       "  circle      radius of the largest ball inside over that of the\n"
       "              smallest ball around\n"
       "  box         measure over that of the bounding box\n"
-      "The last three are means over the polytopes; 1 is best.\n"};
+      "Those three are means over the polytopes; 1 is best.\n"
+      "  error, iterations  of interior penalty for Poisson's equation with\n"
+      "              the solution prod sin(pi x_d): error in L2, CG with\n"
+      "              multigrid to 1e-10\n"};
 
     struct Parameters
     {
@@ -57,6 +65,7 @@ namespace Tessella
       double                    cells_per_polytope = 8.;
       unsigned int              repetitions        = 1;
       bool                      shapes             = true;
+      unsigned int              degree             = 0;
 
       void
       declare(ParameterHandler &prm)
@@ -87,6 +96,11 @@ namespace Tessella
         prm.add_parameter("Shapes",
                           shapes,
                           "Whether to compute the measures of shape.");
+        prm.add_parameter("Degree",
+                          degree,
+                          "Degree for which Poisson's equation is solved; 0: "
+                          "it is not solved.",
+                          Patterns::Integer(0, Legendre::max_degree));
         prm.leave_subsection();
       }
 
@@ -128,7 +142,7 @@ namespace Tessella
             TextTable table;
             for (const std::string &name : parameters.strategies)
               {
-                std::vector<unsigned int> first;
+                First first;
                 for (const unsigned int n_threads : parameters.threads)
                   add_row(*mesh.triangulation, name, n_threads, first, table);
               }
@@ -137,12 +151,19 @@ namespace Tessella
       }
 
     private:
+      /// What all numbers of threads must have in common.
+      struct First
+      {
+        std::vector<unsigned int> ids;
+        std::uint64_t             digest = 0;
+      };
+
       void
-      add_row(const Triangulation<dim>  &triangulation,
-              const std::string         &name,
-              const unsigned int         n_threads,
-              std::vector<unsigned int> &first,
-              TextTable                 &table) const
+      add_row(const Triangulation<dim> &triangulation,
+              const std::string        &name,
+              const unsigned int        n_threads,
+              First                    &first,
+              TextTable                &table) const
       {
         MultithreadInfo::set_thread_limit(n_threads);
         double seconds = std::numeric_limits<double>::max(), cpu_seconds = 0;
@@ -165,11 +186,23 @@ namespace Tessella
         // The graph for Scotch is not part of its time.
         if (name != "scotch")
           table.add("cpu s", cpu_seconds);
+        const SpaceStages stages =
+          measure_space_stages(triangulation, ids, parameters.repetitions);
+        const double per_cell = 1e6 / triangulation.n_active_cells();
+        table.add("cells", per_cell * stages.cells);
+        table.add("view", per_cell * stages.view);
+        table.add("dofs", per_cell * stages.unknowns);
+        table.add("penalty", per_cell * stages.penalty);
+        table.add("sum", per_cell * stages.sum());
         table.add("same",
-                  std::string(first.empty() || ids == first ? "yes" : "no"));
-        if (!first.empty())
+                  std::string(
+                    first.ids.empty() ||
+                        (ids == first.ids && stages.digest == first.digest)
+                      ? "yes"
+                      : "no"));
+        if (!first.ids.empty())
           return;
-        first = ids;
+        first = {ids, stages.digest};
         const Agglomeration::Statistics statistics =
           Agglomeration::statistics(triangulation, ids);
         table.add("polytopes", std::uint64_t(statistics.n_polytopes));
@@ -177,14 +210,21 @@ namespace Tessella
         table.add("max", std::uint64_t(statistics.max_cells));
         table.add("apart",
                   100. * statistics.n_disconnected / statistics.n_polytopes);
-        if (!parameters.shapes)
+        if (parameters.shapes)
+          {
+            const ShapeMeasures measures = measure_shapes(triangulation, ids);
+            table.add("deviation", measures.deviation);
+            table.add("cut", measures.cut, 4);
+            table.add("uniformity", measures.uniformity);
+            table.add("circle", measures.circle_ratio);
+            table.add("box", measures.box_ratio);
+          }
+        if (parameters.degree == 0)
           return;
-        const ShapeMeasures measures = measure_shapes(triangulation, ids);
-        table.add("deviation", measures.deviation);
-        table.add("cut", measures.cut, 4);
-        table.add("uniformity", measures.uniformity);
-        table.add("circle", measures.circle_ratio);
-        table.add("box", measures.box_ratio);
+        const PoissonResult result =
+          solve_poisson(triangulation, ids, parameters.degree);
+        table.add("error", result.error);
+        table.add("iterations", std::uint64_t(result.n_iterations));
       }
 
       std::vector<unsigned int>

@@ -242,20 +242,20 @@ namespace Tessella
       {
         using MG = TraceMultigrid<dim, MatrixType>;
         typename MG::AdditionalData data;
-        data.symmetric         = iteration.method == "cg";
-        data.n_smoothing_steps = parameters.smoothing_steps;
-        data.coarse.cycle      = Multigrid<MatrixType>::Cycle::w;
+        data.symmetric    = iteration.method == "cg";
+        data.coarse.cycle = Multigrid<MatrixType>::Cycle::w;
         if (!data.symmetric)
-          data.smoother = MG::Smoother::ilu;
+          {
+            data.smoother = data.coarse.smoother = MG::Smoother::lusgs;
+            data.n_smoothing_steps               = 1;
+            data.coarse.n_smoothing_steps        = 1;
+          }
+        if (parameters.smoothing_steps > 0)
+          data.n_smoothing_steps = parameters.smoothing_steps;
         if (parameters.coarse_operator == "interior penalty")
           data.coarse_operator = MG::CoarseOperator::interior_penalty;
         MG multigrid;
-        multigrid.initialize(handler,
-                             hdg,
-                             form,
-                             blocks,
-                             NestedAgglomeration::rtree(handler),
-                             data);
+        multigrid.initialize(handler, hdg, form, blocks, data);
         iteration.solve(blocks, solution, right_side, multigrid);
       }
 

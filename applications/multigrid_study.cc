@@ -112,9 +112,11 @@ namespace Tessella
         prm.add_parameter(
           "Smoothers",
           smoothers,
-          "One case each: a Chebyshev polynomial of the blockwise inverse, or "
-          "block Gauss-Seidel sweeps by colours.",
-          Patterns::List(Patterns::Selection("chebyshev|gauss-seidel"), 1));
+          "One case each: a Chebyshev polynomial of the blockwise inverse, "
+          "block Gauss-Seidel sweeps by colours, or LU-SGS, which on the host "
+          "follows the flow.",
+          Patterns::List(Patterns::Selection("chebyshev|gauss-seidel|lu-sgs"),
+                         1));
         prm.add_parameter("Smoothing steps",
                           steps,
                           "Degree of the polynomial, or number of sweeps. "
@@ -533,10 +535,11 @@ namespace Tessella
         MGMatrix rounded; // outlives the multigrid that refers to it
         MG       multigrid;
         typename MG::AdditionalData mg;
-        mg.smoother          = setting.smoother == "chebyshev"
-                                 ? MG::Smoother::chebyshev
-                                 : MG::Smoother::gauss_seidel;
-        mg.cycle             = cycle_of<MG>(setting.cycle);
+        mg.smoother = setting.smoother == "chebyshev" ? MG::Smoother::chebyshev
+                      : setting.smoother == "lu-sgs"
+                        ? MG::Smoother::lusgs
+                        : MG::Smoother::gauss_seidel;
+        mg.cycle    = cycle_of<MG>(setting.cycle);
         mg.n_smoothing_steps = setting.steps;
         mg.symmetric         = problem.symmetric;
         mg.cuda_graphs       = parameters.cuda_graphs;

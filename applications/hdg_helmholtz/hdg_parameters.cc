@@ -80,9 +80,9 @@ namespace Tessella
       prm.add_parameter("Smoothing steps",
                         smoothing_steps,
                         "Of trace multigrid, before and after each coarse "
-                        "correction: terms of block Chebyshev, with "
-                        "advection steps of block ILU.",
-                        Patterns::Integer(1));
+                        "correction: terms of block Chebyshev, with advection "
+                        "steps of LU-SGS along the flow. 0: 6 and 1.",
+                        Patterns::Integer(0));
       prm.add_parameter("Coarse operator",
                         coarse_operator,
                         "Of trace multigrid: made from the trace matrix, or "

@@ -23,7 +23,7 @@ namespace Tessella
       Expression   tau;
       double       tolerance      = 1e-10;
       unsigned int max_iterations = 10000, repetitions = 1, chebyshev_terms = 3,
-                   restart = 150, smoothing_steps = 6;
+                   restart = 150, smoothing_steps = 0;
       bool compare = false, post_process = true;
 
       void

@@ -52,7 +52,7 @@ namespace Tessella
                p < trace.patch_offset[interface + 1];
                ++p)
             {
-              double share[2] = {0., 0.};
+              double share[2] = {0., 0.}, upwind[2] = {0., 0.}, area = 0.;
               for (unsigned int f = trace.facet_offset[p];
                    f < trace.facet_offset[p + 1];
                    ++f)
@@ -60,7 +60,12 @@ namespace Tessella
                   quadrature.reinit_facet(mesh, interface, f, 0, order);
                   evaluate(p);
                   if (side_1 != nullptr)
-                    add_diffusion(share);
+                    {
+                      add_diffusion(share);
+                      add_advection(upwind);
+                      for (const double weight : quadrature.JxW)
+                        area += weight;
+                    }
                   for (unsigned int t = 0; t < 2; ++t)
                     if (sides[t] != nullptr)
                       add(
@@ -72,6 +77,9 @@ namespace Tessella
                 }
               if (side_1 == nullptr)
                 continue;
+              const double height = mean_height(interface, area);
+              for (unsigned int t = 0; t < 2; ++t)
+                share[t] += height * upwind[t];
               const double sum = share[0] + share[1];
               for (unsigned int t = 0; t < 2; ++t)
                 scale(p,
@@ -100,7 +108,7 @@ namespace Tessella
         void
         add_diffusion(double (&share)[2])
         {
-          if (form == nullptr)
+          if (form->volume_structure().diffusion == DiffusionType::none)
             return;
           const unsigned int n = quadrature.size();
           const double      *normal[dim];
@@ -125,6 +133,54 @@ namespace Tessella
               for (unsigned int q = 0; q < n; ++q)
                 share[t] += quadrature.JxW[q] * an[std::size_t(dim) * n + q];
             }
+        }
+
+        /// Adds the integrals of the outflow from both sides.
+        void
+        add_advection(double (&upwind)[2])
+        {
+          if (!form->volume_structure().b)
+            return;
+          const unsigned int n = quadrature.size();
+          PointBatch<dim>    points;
+          VolumeBlocks<dim>  blocks = {};
+          points.n_points           = n;
+          points.subcell            = quadrature.subcell.data();
+          points.material           = quadrature.material.data();
+          an.resize(std::size_t(dim) * n);
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              points.x[d] = quadrature.x[d].data();
+              blocks.b[d] = an.data() + std::size_t(d) * n;
+            }
+          form->evaluate_volume(points, blocks);
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              double bn = 0.;
+              for (unsigned int d = 0; d < dim; ++d)
+                bn += blocks.b[d][q] * quadrature.normal[d][q];
+              upwind[bn > 0. ? 0 : 1] += quadrature.JxW[q] * std::abs(bn);
+            }
+        }
+
+        /// Mean height of both boxes above a patch, from their volumes.
+        double
+        mean_height(const unsigned int interface, const double area) const
+        {
+          double inverse = 0.;
+          for (unsigned int t = 0; t < 2; ++t)
+            {
+              const double *const box =
+                &mesh.box[2 * dim *
+                          std::size_t(
+                            mesh.interface_polytope[2 * std::size_t(interface) +
+                                                    t])];
+              double volume = 1.;
+              for (unsigned int d = 0; d < dim; ++d)
+                volume *= box[dim + d] - box[d];
+              inverse += 0.5 * area / volume;
+            }
+          return inverse > 0. ? 1. / inverse : 0.;
         }
 
         /// Adds the integrals of a facet.
@@ -261,8 +317,6 @@ namespace Tessella
         dim, std::max(handler.max_degree(), 1u), product, 0);
       prepare_quadrature(handler, order);
       const WeightedPenaltyForm<dim> weighted(form);
-      const bool                     diffusive =
-        form.volume_structure().diffusion != DiffusionType::none;
       matrix_offset.assign(fine_offset.size(), 0);
       for (unsigned int e = 0; e + 1 < matrix_offset.size(); ++e)
         matrix_offset[e + 1] =
@@ -274,10 +328,7 @@ namespace Tessella
         0u,
         n_blocks,
         [&](const unsigned int begin, const unsigned int end) {
-          PatchMatrices<dim> make(mesh,
-                                  hdg.trace_space(),
-                                  diffusive ? &weighted : nullptr,
-                                  order);
+          PatchMatrices<dim> make(mesh, hdg.trace_space(), &weighted, order);
           for (unsigned int b = begin; b < end; ++b)
             {
               const unsigned int i = interface[b];

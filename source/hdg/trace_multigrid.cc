@@ -8,9 +8,12 @@
 #include <tessella/hdg/trace_multigrid.h>
 #include <tessella/lac/host_vector.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "../base/collective.h"
 #include "../base/vector_types.h"
-#include "../lac/block_space.h"
+#include "../multigrid/level_smoother.h"
 #include "trace_injection.h"
 #include "weighted_penalty_form.h"
 
@@ -27,17 +30,12 @@ namespace Tessella
     template <typename T>
     using Array = typename Data::template Array<T>;
 
-    AdditionalData        data;
-    const MatrixType     *matrix = nullptr;
-    TraceMultigridReport  report;
-    Data                  blocks;
-    BlockILU0<MatrixType> ilu;
-    double                largest = 0.;
-    MatrixType            coarse_matrix;
-    Multigrid<MatrixType> coarse;
-    /// Residual and update of the smoother; vectors of Smoother::ilu.
-    Array<value_type> r, d;
-    vector_type       residual, correction;
+    AdditionalData                      data;
+    const MatrixType                   *matrix = nullptr;
+    TraceMultigridReport                report;
+    internal::LevelSmoother<MatrixType> smoother;
+    MatrixType                          coarse_matrix;
+    Multigrid<MatrixType>               coarse;
     /// Right-hand side and solution on polytopes.
     vector_type coarse_rhs, coarse_solution;
 
@@ -54,7 +52,7 @@ namespace Tessella
     initialize(const AgglomerationHandler<dim>    &handler,
                const HDG<dim>                     &hdg,
                const Form<dim>                    &form,
-               const NestedAgglomeration::Parents &parents)
+               const NestedAgglomeration::Parents *parents)
     {
       AgglomerationHandler<dim> coarse_handler(handler.get_triangulation(),
                                                &handler.get_mapping());
@@ -66,8 +64,7 @@ namespace Tessella
       const internal::TraceInjection<dim> P(
         handler, coarse_handler, hdg, form, matrix->dof_offset());
       copy_injection(P);
-      const MultigridHierarchy hierarchy(coarse_handler, parents);
-      set_coarse_operator(coarse_handler, form, P, hierarchy);
+      set_coarse_operator(coarse_handler, form, P, parents);
 
       const std::size_t n  = matrix->n_owned_rows();
       report.n_trace_dofs  = n;
@@ -78,25 +75,13 @@ namespace Tessella
       report.coarse = coarse.report();
       resize(coarse_rhs, coarse_matrix.m());
       resize(coarse_solution, coarse_matrix.m());
-      r.resize(n);
-      if (data.smoother == Smoother::ilu)
-        {
-          ilu.initialize(*matrix, data.sweeps);
-          resize(residual, n);
-          resize(correction, n);
-        }
-      else
-        {
-          d.resize(n);
-          blocks.reinit(*matrix);
-          blocks.invert_diagonal();
-          report.largest_eigenvalue = largest =
-            blocks.largest_eigenvalue(data.symmetric);
-        }
-      report.memory = blocks.memory_consumption() + ilu.memory_consumption() +
+      smoother.reinit(*matrix);
+      smoother.prepare(data.smoother, data.symmetric, false);
+      if (data.smoother == Smoother::chebyshev)
+        report.largest_eigenvalue = smoother.largest;
+      report.memory = smoother.memory_consumption() +
                       coarse_matrix.memory_consumption() +
-                      coarse.report().memory + injection.memory_consumption() +
-                      (n + d.size()) * sizeof(value_type);
+                      coarse.report().memory + injection.memory_consumption();
     }
 
     static void
@@ -169,12 +154,17 @@ namespace Tessella
     set_coarse_operator(const AgglomerationHandler<dim>     &coarse_handler,
                         const Form<dim>                     &form,
                         const internal::TraceInjection<dim> &P,
-                        const MultigridHierarchy            &hierarchy)
+                        const NestedAgglomeration::Parents  *parents)
     {
       const internal::WeightedPenaltyForm<dim> weighted(form);
       HostBlockMatrix<double>                  full, none;
       assemble(coarse_handler, weighted, true, full);
       assemble(coarse_handler, weighted, false, none);
+      const MultigridHierarchy hierarchy(
+        coarse_handler,
+        parents != nullptr
+          ? *parents
+          : NestedAgglomeration::coupling(coarse_handler, full));
       if (data.coarse_operator == CoarseOperator::galerkin)
         {
           HostBlockMatrix<double> galerkin, wide;
@@ -240,55 +230,26 @@ namespace Tessella
     // ---- cycles
 
     void
-    smooth(value_type *x, const value_type *b, const bool zero_start)
-    {
-      if (data.smoother == Smoother::chebyshev)
-        {
-          blocks.chebyshev(data.n_smoothing_steps,
-                           largest,
-                           zero_start,
-                           false,
-                           b,
-                           x,
-                           r.data(),
-                           d.data());
-          return;
-        }
-      const std::size_t n    = matrix->n_owned_rows();
-      value_type *const rest = internal::entries(residual);
-      if (zero_start)
-        SpaceType::call([&] { Blocks::set_zero(n, x); });
-      for (unsigned int s = 0; s < data.n_smoothing_steps; ++s)
-        {
-          if (s == 0 && zero_start)
-            SpaceType::convert(n, b, rest);
-          else
-            matrix->subtract_product_owned(rest, x, b);
-          ilu.vmult(correction, residual);
-          SpaceType::call([&] {
-            Blocks::add(n, value_type(1), internal::entries(correction), x);
-          });
-        }
-    }
-
-    void
     cycle(value_type *x, const value_type *b)
     {
-      smooth(x, b, true);
-      matrix->subtract_product_owned(r.data(), x, b);
-      SpaceType::call([&] {
-        Blocks::restrict_to(restriction,
-                            r.data(),
-                            internal::entries(coarse_rhs));
-      });
-      coarse.vmult(coarse_solution, coarse_rhs);
-      for (const auto &transfer : prolongation)
-        SpaceType::call([&] {
-          Blocks::prolongate_add(transfer,
-                                 internal::entries(coarse_solution),
-                                 x);
-        });
-      smooth(x, b, false);
+      smoother.cycle(data.n_smoothing_steps,
+                     x,
+                     b,
+                     true,
+                     false,
+                     [&](const value_type *residual) {
+                       SpaceType::call([&] {
+                         Blocks::restrict_to(restriction,
+                                             residual,
+                                             internal::entries(coarse_rhs));
+                       });
+                       coarse.vmult(coarse_solution, coarse_rhs);
+                       for (const auto &transfer : prolongation)
+                         SpaceType::call([&] {
+                           Blocks::prolongate_add(
+                             transfer, internal::entries(coarse_solution), x);
+                         });
+                     });
     }
   };
 
@@ -323,6 +284,35 @@ namespace Tessella
     const NestedAgglomeration::Parents &parents,
     const AdditionalData               &data)
   {
+    set_up(handler, hdg, form, matrix, &parents, data);
+  }
+
+
+
+  template <int dim, typename MatrixType>
+  void
+  TraceMultigrid<dim, MatrixType>::initialize(
+    const AgglomerationHandler<dim> &handler,
+    const HDG<dim>                  &hdg,
+    const Form<dim>                 &form,
+    const MatrixType                &matrix,
+    const AdditionalData            &data)
+  {
+    set_up(handler, hdg, form, matrix, nullptr, data);
+  }
+
+
+
+  template <int dim, typename MatrixType>
+  void
+  TraceMultigrid<dim, MatrixType>::set_up(
+    const AgglomerationHandler<dim>    &handler,
+    const HDG<dim>                     &hdg,
+    const Form<dim>                    &form,
+    const MatrixType                   &matrix,
+    const NestedAgglomeration::Parents *parents,
+    const AdditionalData               &data)
+  {
     const Timer timer;
     clear();
     AssertThrow(internal::n_processes(handler.get_communicator()) == 1,
@@ -331,10 +321,6 @@ namespace Tessella
                            "preconditioner, such as BlockGaussSeidel."));
     AssertThrow(data.n_smoothing_steps > 0,
                 ExcMessage("TraceMultigrid needs one smoothing step or more."));
-    AssertThrow(!data.symmetric || data.smoother == Smoother::chebyshev,
-                ExcMessage("TraceMultigrid with the smoother ILU is not "
-                           "symmetric: set AdditionalData::symmetric to false "
-                           "and take GMRES."));
     AssertThrow(matrix.m() == hdg.n_dofs() && !matrix.empty(),
                 ExcMessage(
                   "The trace matrix has " + std::to_string(matrix.m()) +

@@ -7,10 +7,15 @@
 #include <tessella/base/compatibility.h>
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numeric>
+#include <queue>
+#include <tuple>
 
 #include "../base/collective.h"
 #include "halo_exchange.h"
+#include "host_blocks.h"
 
 namespace Tessella
 {
@@ -143,6 +148,125 @@ namespace Tessella
         number[list[i]] = n - 1 - i;
       return number;
     }
+
+
+
+    namespace
+    {
+      // Frobenius norms of the blocks of @p values.
+      template <typename Number>
+      std::vector<double>
+      block_norms(const BlockSparsity              &sparsity,
+                  const std::vector<std::uint64_t> &dof_offset,
+                  const Number                     *values)
+      {
+        std::vector<double> norm(sparsity.block_column.size());
+        for_blocks(sparsity.row_width.size(), [&](const unsigned int k) {
+          for (std::uint64_t b = sparsity.block_offset[k];
+               b < sparsity.block_offset[k + 1];
+               ++b)
+            {
+              const unsigned int l   = sparsity.block_column[b];
+              double             sum = 0.;
+              for (unsigned int i = 0; i < dof_offset[k + 1] - dof_offset[k];
+                   ++i)
+                for (unsigned int j = 0; j < dof_offset[l + 1] - dof_offset[l];
+                     ++j)
+                  {
+                    const double value =
+                      values[sparsity.value_offset[k] +
+                             i * std::uint64_t(sparsity.row_width[k]) +
+                             sparsity.column_offset[b] + j];
+                    sum += value * value;
+                  }
+              norm[b] = std::sqrt(sum);
+            }
+        });
+        return norm;
+      }
+    } // namespace
+
+
+
+    template <typename Number>
+    std::vector<unsigned int>
+    downwind_numbering(const BlockSparsity              &sparsity,
+                       const std::vector<std::uint64_t> &dof_offset,
+                       const Number                     *values)
+    {
+      const unsigned int        n = sparsity.row_width.size();
+      const std::vector<double> norm =
+        block_norms(sparsity, dof_offset, values);
+      // What row k gets from the row of each block, and from all; differences
+      // of a thousandth are those of diffusion.
+      std::vector<double> inflow(norm.size(), 0.), sum(n, 0.);
+      for_blocks(n, [&](const unsigned int k) {
+        for (std::uint64_t b = sparsity.block_offset[k];
+             b < sparsity.block_offset[k + 1];
+             ++b)
+          {
+            const unsigned int l = sparsity.block_column[b];
+            if (l >= n || l == k)
+              continue;
+            const std::uint64_t other = sparsity.find_block(l, k);
+            const double        back =
+              other == BlockSparsity::no_block ? 0. : norm[other];
+            if (norm[b] - back > 1e-3 * (norm[b] + back))
+              sum[k] += inflow[b] = norm[b] - back;
+          }
+      });
+      // Rows without inflow from rows that are not numbered come first; the
+      // share of such inflow counts in steps of a thousandth.
+      const std::vector<unsigned int> order = reverse_cuthill_mckee(sparsity);
+      using Entry = std::tuple<unsigned int, unsigned int, unsigned int>;
+      std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> next;
+      std::vector<double>       rest = sum;
+      std::vector<unsigned int> share(n), number(n, invalid_index);
+      const auto                enter = [&](const unsigned int k) {
+        share[k] =
+          sum[k] > 0.
+                           ? static_cast<unsigned int>(std::lround(1000. * rest[k] / sum[k]))
+                           : 0;
+        next.emplace(share[k], order[k], k);
+      };
+      for (unsigned int k = 0; k < n; ++k)
+        enter(k);
+      unsigned int n_numbered = 0;
+      while (!next.empty())
+        {
+          const Entry        entry = next.top();
+          const unsigned int k     = std::get<2>(entry);
+          next.pop();
+          if (number[k] != invalid_index || std::get<0>(entry) != share[k])
+            continue;
+          number[k] = n_numbered++;
+          for (std::uint64_t b = sparsity.block_offset[k];
+               b < sparsity.block_offset[k + 1];
+               ++b)
+            {
+              const unsigned int l = sparsity.block_column[b];
+              if (l >= n || number[l] != invalid_index)
+                continue;
+              const std::uint64_t other = sparsity.find_block(l, k);
+              if (other == BlockSparsity::no_block || inflow[other] == 0.)
+                continue;
+              rest[l] -= inflow[other];
+              enter(l);
+            }
+        }
+      return number;
+    }
+
+
+
+    template std::vector<unsigned int>
+    downwind_numbering(const BlockSparsity &,
+                       const std::vector<std::uint64_t> &,
+                       const double *);
+    template std::vector<unsigned int>
+    downwind_numbering(const BlockSparsity &,
+                       const std::vector<std::uint64_t> &,
+                       const float *);
 
 
 

@@ -4,6 +4,7 @@
 
 #include <tessella/lac/block_matrix_base.h>
 
+#include <cstdint>
 #include <vector>
 
 // Orders in which sweeps go through the block rows of a matrix.
@@ -23,6 +24,15 @@ namespace Tessella
     /// neighbours.
     std::vector<unsigned int>
     reverse_cuthill_mckee(const BlockSparsity &sparsity);
+
+    /// Numbering of the owned block rows along the flow, see
+    /// SweepOrdering::downwind. @p values: those of the matrix, on the host.
+    /// Number: double or float. Cost: to read the matrix once, and n log n.
+    template <typename Number>
+    std::vector<unsigned int>
+    downwind_numbering(const BlockSparsity              &sparsity,
+                       const std::vector<std::uint64_t> &dof_offset,
+                       const Number                     *values);
 
     /// Step of each owned block row: one more than the largest one of its
     /// neighbours with lower numbers.

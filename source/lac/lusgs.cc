@@ -152,12 +152,25 @@ namespace Tessella
       }
     else
       {
-        step =
-          internal::wave_fronts(sparsity,
-                                parameters.numbering.empty()
-                                  ? internal::reverse_cuthill_mckee(sparsity)
-                                  : parameters.numbering,
-                                n_steps);
+        std::vector<unsigned int> numbering = parameters.numbering;
+        if (ordering == SweepOrdering::downwind)
+          {
+            // On a device, values are copied to the host.
+            std::vector<Number> copy;
+            const Number       *host_values = matrix->values();
+            if constexpr (!std::is_same<MatrixType,
+                                        HostBlockMatrix<Number>>::value)
+              {
+                matrix->copy_to(copy);
+                host_values = copy.data();
+              }
+            numbering = internal::downwind_numbering(sparsity,
+                                                     matrix->dof_offset(),
+                                                     host_values);
+          }
+        else if (numbering.empty())
+          numbering = internal::reverse_cuthill_mckee(sparsity);
+        step = internal::wave_fronts(sparsity, numbering, n_steps);
         step.resize(matrix->dof_offset().size() - 1, invalid_index);
       }
     Tessella::on_all_processes(matrix->communicator(), [&] {
@@ -431,6 +444,17 @@ namespace Tessella
     implementation->sweep(internal::entries(src),
                           internal::entries(dst),
                           transpose);
+  }
+
+
+
+  template <typename MatrixType, typename Storage>
+  void
+  SweepPreconditioner<MatrixType, Storage>::vmult_owned(
+    value_type *dst, const value_type *src, const bool transpose) const
+  {
+    AssertThrow(implementation != nullptr, ExcNotInitialized());
+    implementation->sweep(src, dst, transpose);
   }
 
 

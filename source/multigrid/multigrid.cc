@@ -16,6 +16,7 @@
 #include "../lac/block_space.h"
 #include "dense_inverse.h"
 #include "galerkin_structure.h"
+#include "level_smoother.h"
 
 namespace Tessella
 {
@@ -34,13 +35,12 @@ namespace Tessella
 
     struct Level
     {
-      const MatrixType *matrix = nullptr;
-      MatrixType        own;
-      Data              blocks;
-      double            largest  = 0.;
-      bool              prepared = false;
-      /// Solution, right-hand side, residual, and update of the smoother.
-      Array<Number> x, b, r, d;
+      const MatrixType                   *matrix = nullptr;
+      MatrixType                          own;
+      internal::LevelSmoother<MatrixType> smoother;
+      bool                                prepared = false;
+      /// Solution and right-hand side.
+      Array<Number> x, b;
 
       // ---- transfer to the next coarser level
       internal::BlockTransfer<Number> transfer;
@@ -281,11 +281,13 @@ namespace Tessella
       check_matrix(matrix, hierarchy, 0);
       if (data.smoother == Smoother::gauss_seidel)
         matrix.check_has_all_blocks("The smoother Gauss-Seidel of Multigrid");
+      if (data.smoother == Smoother::ilu || data.smoother == Smoother::lusgs)
+        matrix.check_has_all_blocks("The smoother of Multigrid by sweeps");
       for (unsigned int l = 0; l < hierarchy.n_levels(); ++l)
         levels.push_back(std::make_unique<Level>());
       report.levels.resize(hierarchy.n_levels());
       levels[0]->matrix = &matrix;
-      levels[0]->blocks.reinit(matrix);
+      levels[0]->smoother.reinit(matrix);
       Tessella::on_all_processes(communicator, [&] {
         for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
           make_transfer(hierarchy, l);
@@ -327,7 +329,7 @@ namespace Tessella
     void
     make_basis(const DoubleMatrix &matrix, const MultigridHierarchy &hierarchy)
     {
-      const internal::BlockRows &rows      = levels[0]->blocks.rows;
+      const internal::BlockRows &rows      = levels[0]->smoother.blocks.rows;
       const auto                &offset    = matrix.dof_offset();
       const auto                &partition = matrix.partition();
       const unsigned int         n_all     = offset.size() - 1;
@@ -423,7 +425,7 @@ namespace Tessella
     {
       Tessella::on_all_processes(communicator, [&] {
         SpaceType::call([&] {
-          Blocks::change_basis(levels[0]->blocks.rows,
+          Blocks::change_basis(levels[0]->smoother.blocks.rows,
                                {basis_offset.data(), basis.data()},
                                from.values(),
                                to.values());
@@ -524,9 +526,9 @@ namespace Tessella
               }
           });
           level.matrix = &level.own;
-          level.blocks.reinit(level.own);
-          plan.fine           = levels[l]->blocks.rows;
-          plan.coarse         = level.blocks.rows;
+          level.smoother.reinit(level.own);
+          plan.fine           = levels[l]->smoother.blocks.rows;
+          plan.coarse         = level.smoother.blocks.rows;
           const auto galerkin = [&](const MatrixType &from, MatrixType &to) {
             SpaceType::call([&] {
               Blocks::galerkin(plan,
@@ -593,10 +595,6 @@ namespace Tessella
             level.x.resize(n);
             level.b.resize(n);
           }
-        if (l + 1 < levels.size())
-          level.r.resize(n);
-        if (l + 1 < levels.size() && data.smoother == Smoother::chebyshev)
-          level.d.resize(n);
       });
       try
         {
@@ -604,22 +602,13 @@ namespace Tessella
             invert_coarsest();
           else
             {
-              level.blocks.invert_diagonal();
+              level.smoother.prepare(data.smoother,
+                                     data.symmetric,
+                                     !null_vectors.empty());
               if (data.smoother == Smoother::chebyshev)
-                {
-                  info.largest_eigenvalue = level.largest =
-                    level.blocks.largest_eigenvalue(data.symmetric,
-                                                    !null_vectors.empty());
-                }
-              else
-                {
-                  level.blocks.make_colors();
-                  info.n_colors = level.blocks.color_offset.size() - 1;
-                  // The estimate detects an indefinite matrix.
-                  if (data.symmetric)
-                    level.blocks.largest_eigenvalue(true,
-                                                    !null_vectors.empty());
-                }
+                info.largest_eigenvalue = level.smoother.largest;
+              if (data.smoother == Smoother::gauss_seidel)
+                info.n_colors = level.smoother.blocks.color_offset.size() - 1;
             }
         }
       catch (const ExceptionBase &)
@@ -663,12 +652,11 @@ namespace Tessella
       for (unsigned int l = 0; l < n_levels; ++l)
         {
           const Level &level = *levels[l];
-          report.memory +=
-            level.blocks.memory_consumption() + level.x.memory_consumption() +
-            level.b.memory_consumption() + level.r.memory_consumption() +
-            level.d.memory_consumption() +
-            level.matrix_values.memory_consumption() +
-            (l > 0 ? level.matrix->memory_consumption() : 0);
+          report.memory += level.smoother.memory_consumption() +
+                           level.x.memory_consumption() +
+                           level.b.memory_consumption() +
+                           level.matrix_values.memory_consumption() +
+                           (l > 0 ? level.matrix->memory_consumption() : 0);
         }
       report.memory +=
         inverse.memory_consumption() + basis.memory_consumption() +
@@ -709,33 +697,6 @@ namespace Tessella
 
     // ---- cycles
 
-    void
-    smooth(const unsigned int l,
-           Number            *x,
-           const Number      *b,
-           const bool         zero_start,
-           const bool         before,
-           const bool         transpose)
-    {
-      Level &level = *levels[l];
-      if (data.smoother == Smoother::chebyshev)
-        {
-          level.blocks.chebyshev(data.n_smoothing_steps,
-                                 level.largest,
-                                 zero_start,
-                                 transpose,
-                                 b,
-                                 x,
-                                 level.r.data(),
-                                 level.d.data());
-          return;
-        }
-      if (zero_start)
-        SpaceType::call([&] { Blocks::set_zero(level.blocks.rows.n_dofs, x); });
-      for (unsigned int s = 0; s < data.n_smoothing_steps; ++s)
-        level.blocks.relax(before, b, x);
-    }
-
     // Whether cycles visit level @p l twice.
     bool
     visit_twice(const unsigned int l) const
@@ -760,20 +721,24 @@ namespace Tessella
           inverse.vmult(b, x, transpose);
           return;
         }
-      smooth(l, x, b, zero_start, true, transpose);
       Level        &coarse   = *levels[l + 1];
-      Number *const r        = level.r.data();
       Number *const coarse_x = coarse.x.data();
       Number *const coarse_b = coarse.b.data();
-      level.matrix->subtract_product_owned(r, x, b, transpose);
-      SpaceType::call(
-        [&] { Blocks::restrict_to(level.transfer, r, coarse_b); });
-      cycle(l + 1, coarse_x, coarse_b, true, transpose);
-      if (visit_twice(l + 1))
-        cycle(l + 1, coarse_x, coarse_b, false, transpose);
-      SpaceType::call(
-        [&] { Blocks::prolongate_add(level.transfer, coarse_x, x); });
-      smooth(l, x, b, false, false, transpose);
+      level.smoother.cycle(
+        data.n_smoothing_steps,
+        x,
+        b,
+        zero_start,
+        transpose,
+        [&](const Number *residual) {
+          SpaceType::call(
+            [&] { Blocks::restrict_to(level.transfer, residual, coarse_b); });
+          cycle(l + 1, coarse_x, coarse_b, true, transpose);
+          if (visit_twice(l + 1))
+            cycle(l + 1, coarse_x, coarse_b, false, transpose);
+          SpaceType::call(
+            [&] { Blocks::prolongate_add(level.transfer, coarse_x, x); });
+        });
     }
 
     // dst = M src or M^T src, with vectors of either precision.
@@ -841,7 +806,7 @@ namespace Tessella
       reinit(dst);
       reinit(double_src);
       reinit(double_dst);
-      const internal::BlockRows &rows = levels[0]->blocks.rows;
+      const internal::BlockRows &rows = levels[0]->smoother.blocks.rows;
       const auto                 apply_basis =
         [&](const bool transpose, const double *x, double *y) {
           SpaceType::call([&] {
@@ -912,7 +877,7 @@ namespace Tessella
           auto &level  = *result.levels[l];
           level.own    = std::move(coarse_matrices[l - 1]);
           level.matrix = &level.own;
-          level.blocks.reinit(level.own);
+          level.smoother.reinit(level.own);
         }
     });
   }
@@ -992,9 +957,10 @@ namespace Tessella
   {
     check(dst, src);
     AssertThrow(implementation->data.symmetric ||
-                  implementation->data.smoother == Smoother::chebyshev,
-                ExcMessage("Multigrid for a matrix that is not symmetric has a "
-                           "transpose with the smoother BlockChebyshev only."));
+                  implementation->data.smoother != Smoother::gauss_seidel,
+                ExcMessage("Multigrid for a matrix that is not symmetric has "
+                           "no transpose with the smoother BlockGaussSeidel: "
+                           "take another one, such as LUSGS."));
     implementation->apply(internal::n_entries(src),
                           internal::entries(dst),
                           internal::entries(src),

@@ -8,10 +8,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <string>
+#include <utility>
 
 #include "../grid/dual_graph.h"
 #include "../grid/graph_clustering.h"
+#include "../lac/host_blocks.h"
 
 namespace Tessella
 {
@@ -278,6 +282,288 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      // Graph of polytopes with the couplings of constants as weights: entry e
+      // of the list of k is an edge to column[e]. outside[k] is the sum of all
+      // that k is coupled to, the boundary included; of a group, diagonal is
+      // the sum of those of its members, which couplings inside of it enlarge.
+      struct CouplingGraph
+      {
+        std::vector<std::uint64_t> offset = {0};
+        std::vector<unsigned int>  column;
+        std::vector<double>        weight, diagonal, outside;
+
+        unsigned int
+        n_vertices() const
+        {
+          return diagonal.size();
+        }
+      };
+
+      template <int dim>
+      CouplingGraph
+      coupling_graph(const AgglomerationHandler<dim> &handler,
+                     const HostBlockMatrix<double>   &matrix)
+      {
+        const std::vector<double>        &box = handler.polytopic_mesh().box;
+        const BlockSparsity              &sparsity = matrix.block_sparsity();
+        const std::vector<std::uint64_t> &dofs     = matrix.dof_offset();
+        const unsigned int                n        = sparsity.row_width.size();
+        const unsigned int                m        = handler.n_components();
+        AssertThrow(n == handler.polytopic_mesh().n_owned_polytopes(),
+                    ExcMessage("A matrix of " + std::to_string(n) +
+                               " block rows does not belong to a mesh of " +
+                               std::to_string(
+                                 handler.polytopic_mesh().n_owned_polytopes()) +
+                               " polytopes."));
+        // Coefficient of the function 1.
+        std::vector<double> one(n);
+        for (unsigned int k = 0; k < n; ++k)
+          {
+            double volume = 1.;
+            for (int d = 0; d < dim; ++d)
+              volume *= box[2 * dim * std::size_t(k) + dim + d] -
+                        box[2 * dim * std::size_t(k) + d];
+            one[k] = std::sqrt(volume);
+          }
+        // Coupling of row k with the column of block b.
+        const auto entry = [&](const unsigned int k, const std::uint64_t b) {
+          const unsigned int l   = sparsity.block_column[b];
+          const unsigned int n_k = (dofs[k + 1] - dofs[k]) / m,
+                             n_l = (dofs[l + 1] - dofs[l]) / m;
+          double sum             = 0.;
+          for (unsigned int c = 0; c < m; ++c)
+            sum += std::abs(
+              matrix.values()[sparsity.value_offset[k] +
+                              std::uint64_t(c) * n_k * sparsity.row_width[k] +
+                              sparsity.column_offset[b] + c * n_l]);
+          return sum * one[k] * one[l];
+        };
+        CouplingGraph graph;
+        graph.diagonal.assign(n, 0.);
+        for (unsigned int k = 0; k < n; ++k)
+          {
+            double sum = 0.;
+            for (std::uint64_t b = sparsity.block_offset[k];
+                 b < sparsity.block_offset[k + 1];
+                 ++b)
+              {
+                const unsigned int l = sparsity.block_column[b];
+                if (l == k)
+                  graph.diagonal[k] = entry(k, b);
+                if (l >= n || l == k)
+                  continue;
+                // Both polytopes have to see the same coupling, also where the
+                // flow goes one way.
+                const std::uint64_t other = sparsity.find_block(l, k);
+                const double        weight =
+                  0.5 *
+                  (entry(k, b) +
+                   (other == BlockSparsity::no_block ? 0. : entry(l, other)));
+                sum += weight;
+                graph.column.push_back(l);
+                graph.weight.push_back(weight);
+              }
+            graph.diagonal[k] = std::max(graph.diagonal[k], sum);
+            graph.offset.push_back(graph.column.size());
+          }
+        graph.outside = graph.diagonal;
+        return graph;
+      }
+
+      // Number that orders edges of equal strength in the same way from both
+      // ends, without a direction of the mesh.
+      std::uint64_t
+      hash(const unsigned int k, const unsigned int l)
+      {
+        std::uint64_t z =
+          (std::uint64_t(std::min(k, l)) << 32 | std::max(k, l)) *
+          0x9e3779b97f4a7c15ull;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+        return z ^ (z >> 27);
+      }
+
+      // Neighbour of @p k with the largest coupling relative to the diagonals
+      // among those that @p allowed admits, or invalid_index. A coupling must
+      // not be small against both: the difference of two such functions would
+      // neither be seen by a smoother nor exist on the coarse level.
+      // @p diagonal is a least value for this comparison.
+      template <typename Allowed>
+      unsigned int
+      strongest_neighbor(const CouplingGraph &graph,
+                         const unsigned int   k,
+                         const Allowed       &allowed,
+                         const double         diagonal = 0.)
+      {
+        constexpr double least         = 0.06;
+        unsigned int     best          = invalid_index;
+        double           best_strength = 0.;
+        std::uint64_t    best_hash     = 0;
+        for (std::uint64_t e = graph.offset[k]; e < graph.offset[k + 1]; ++e)
+          {
+            const unsigned int l   = graph.column[e];
+            const double       d_k = graph.diagonal[k], d_l = graph.diagonal[l];
+            if (!allowed(l) ||
+                !(graph.weight[e] >
+                  least * std::max(diagonal, std::min(d_k, d_l))))
+              continue;
+            const double strength = graph.weight[e] * (1. / d_k + 1. / d_l);
+            // Rounding must not decide between equal edges.
+            const bool larger = strength > best_strength * (1. + 1e-10),
+                       equal  = strength * (1. + 1e-10) >= best_strength;
+            if (larger || (equal && hash(k, l) > best_hash))
+              {
+                best          = l;
+                best_strength = strength;
+                best_hash     = hash(k, l);
+              }
+          }
+        return best;
+      }
+
+      // Pairs of vertices that select each other, in rounds. Then vertices that
+      // are left over join the pair of their strongest neighbour if they are
+      // tied to it as their own diagonal demands: several may join one pair.
+      std::vector<unsigned int>
+      join_pairs(const CouplingGraph &graph)
+      {
+        const unsigned int        n = graph.n_vertices();
+        std::vector<unsigned int> parent(n, invalid_index), choice(n);
+        for (bool changed = true; changed;)
+          {
+            changed = false;
+            internal::for_blocks(n, [&](const unsigned int k) {
+              choice[k] =
+                parent[k] != invalid_index
+                  ? invalid_index
+                  : strongest_neighbor(graph, k, [&](const unsigned int l) {
+                      return parent[l] == invalid_index;
+                    });
+            });
+            for (unsigned int k = 0; k < n; ++k)
+              if (choice[k] != invalid_index && choice[choice[k]] == k)
+                {
+                  parent[k] = std::min(k, choice[k]);
+                  changed   = true;
+                }
+          }
+        for (unsigned int k = 0; k < n; ++k)
+          choice[k] = parent[k] != invalid_index
+                        ? k
+                        : strongest_neighbor(
+                            graph,
+                            k,
+                            [&](const unsigned int l) {
+                              return parent[l] != invalid_index;
+                            },
+                            graph.diagonal[k]);
+        for (unsigned int k = 0; k < n; ++k)
+          parent[k] = choice[k] == invalid_index ? k
+                      : choice[k] == k           ? parent[k]
+                                                 : parent[choice[k]];
+        return parent;
+      }
+
+      // Graph of the groups: couplings inside of a group vanish.
+      CouplingGraph
+      join(const CouplingGraph             &graph,
+           const std::vector<unsigned int> &parent,
+           const unsigned int               n_groups)
+      {
+        std::vector<unsigned int> first(n_groups + 1, 0), member(parent.size());
+        for (const unsigned int K : parent)
+          ++first[K + 1];
+        for (unsigned int K = 0; K < n_groups; ++K)
+          first[K + 1] += first[K];
+        std::vector<unsigned int> next(first.begin(), first.end() - 1);
+        for (unsigned int k = 0; k < parent.size(); ++k)
+          member[next[parent[k]]++] = k;
+        CouplingGraph                                result;
+        std::vector<std::pair<unsigned int, double>> list;
+        for (unsigned int K = 0; K < n_groups; ++K)
+          {
+            double diagonal = 0., outside = 0.;
+            list.clear();
+            for (unsigned int i = first[K]; i < first[K + 1]; ++i)
+              {
+                const unsigned int k = member[i];
+                diagonal += graph.diagonal[k];
+                outside += graph.outside[k];
+                for (std::uint64_t e = graph.offset[k]; e < graph.offset[k + 1];
+                     ++e)
+                  if (parent[graph.column[e]] == K)
+                    outside -= graph.weight[e];
+                  else
+                    list.emplace_back(parent[graph.column[e]], graph.weight[e]);
+              }
+            std::stable_sort(list.begin(),
+                             list.end(),
+                             [](const auto &a, const auto &b) {
+                               return a.first < b.first;
+                             });
+            double sum = 0.;
+            for (std::size_t i = 0; i < list.size(); ++i)
+              {
+                sum += list[i].second;
+                if (i > 0 && list[i - 1].first == list[i].first)
+                  result.weight.back() += list[i].second;
+                else
+                  {
+                    result.column.push_back(list[i].first);
+                    result.weight.push_back(list[i].second);
+                  }
+              }
+            result.offset.push_back(result.column.size());
+            result.diagonal.push_back(diagonal);
+            result.outside.push_back(std::max(outside, sum));
+          }
+        return result;
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    Parents
+    coupling(const AgglomerationHandler<dim> &handler,
+             const HostBlockMatrix<double>   &matrix,
+             const unsigned int               n_children,
+             const unsigned int               n_coarsest)
+    {
+      const MPI_Comm     communicator = handler.get_communicator();
+      const unsigned int factor       = children<dim>(n_children);
+      Parents            result;
+      CouplingGraph      graph;
+      Tessella::on_all_processes(communicator, [&] {
+        graph = coupling_graph(handler, matrix);
+      });
+      while (are_too_many(graph.n_vertices(), n_coarsest, communicator))
+        {
+          const unsigned int        n = graph.n_vertices();
+          std::vector<unsigned int> parent(n);
+          for (unsigned int k = 0; k < n; ++k)
+            parent[k] = k;
+          for (unsigned int size = 2; size <= factor; size *= 2)
+            {
+              std::vector<unsigned int> pairs    = join_pairs(graph);
+              const unsigned int        n_groups = internal::renumber(pairs);
+              graph                              = join(graph, pairs, n_groups);
+              for (unsigned int &K : parent)
+                K = pairs[K];
+            }
+          const unsigned int n_groups = graph.n_vertices();
+          graph.diagonal              = graph.outside;
+          // Nothing is coupled any more.
+          if (Utilities::MPI::max(n_groups < n ? 1u : 0u, communicator) == 0)
+            break;
+          result.push_back(std::move(parent));
+        }
+      return result;
+    }
+
+
+
     template <int dim>
     Parents
     by_id(const AgglomerationHandler<dim>              &handler,
@@ -394,6 +680,10 @@ namespace Tessella
                          const unsigned int,                              \
                          const unsigned int);                             \
   template Parents matching(const AgglomerationHandler<dim> &,            \
+                            const unsigned int,                           \
+                            const unsigned int);                          \
+  template Parents coupling(const AgglomerationHandler<dim> &,            \
+                            const HostBlockMatrix<double> &,              \
                             const unsigned int,                           \
                             const unsigned int);                          \
   template Parents by_id(const AgglomerationHandler<dim> &,               \

@@ -4,7 +4,6 @@
 
 #include <tessella/base/compatibility.h>
 #include <tessella/hdg/hdg.h>
-#include <tessella/lac/lusgs.h>
 #include <tessella/multigrid/multigrid.h>
 
 #include <cstddef>
@@ -37,8 +36,7 @@ namespace Tessella
    *     hdg.assemble(form, matrix, rhs);
    *     hdg.copy_blocks(matrix, blocks);
    *     TraceMultigrid<dim, HostBlockMatrix<double>> multigrid;
-   *     multigrid.initialize(handler, hdg, form, blocks,
-   *                          NestedAgglomeration::rtree(handler));
+   *     multigrid.initialize(handler, hdg, form, blocks);
    *     SolverCG<VectorType> solver(control);
    *     solver.solve(blocks, trace, rhs, multigrid);
    *
@@ -52,9 +50,11 @@ namespace Tessella
    *
    * <i>Injection</i> P. The trace of a discontinuous function v on an interface
    * is the L2 projection to the trace functions of w_0 v_0 + w_1 v_1. The
-   * weights are the shares of the two sides in the diffusion, w_t = a_t / (a_0
-   * + a_1) with a_t the mean of n . a n: where coefficients jump, the trace
-   * follows the side with the larger one, as the solution does. On simplices
+   * weights are the shares of the two sides in s_t = a_t / h + max(b . n_t, 0),
+   * with a_t the mean of n . a n, n_t the outer normal and h the mean height of
+   * both boxes above the interface: where coefficients jump, the trace follows
+   * the side with the larger one, and where advection dominates the side from
+   * which the flow comes, as the solution does. On simplices
    * the space contains the continuous functions of degree one, from which B.
    * Cockburn, O. Dubois, J. Gopalakrishnan and S. Tan (Multigrid for an HDG
    * method, IMA J. Numer. Anal. 34, 2014) correct; on other polytopes there are
@@ -69,26 +69,30 @@ namespace Tessella
    * degree one with and without penalty. Averages of A are weighted and its
    * penalty follows the smaller diffusion of the two sides (A. Ern, A.
    * Stephansen, P. Zunino, IMA J. Numer. Anal. 29, 2009). The second term, with
-   * the small factor s = AdditionalData::penalty_share, is needed as P may map
-   * functions to zero, for example those of opposite sign on neighbours. It
-   * vanishes for continuous functions. CoarseOperator::interior_penalty takes A
+   * the factor s = AdditionalData::penalty_share, is needed as P may map
+   * functions to zero, for example those of opposite sign on neighbours, which
+   * cycles on groups do not see if s is far smaller. It vanishes for continuous
+   * functions. CoarseOperator::interior_penalty takes A
    * itself, which couples neighbours only and needs no values of T. It is as
    * good if the diffusion does not jump and tau is of its size, but not
    * otherwise, where it was found to be indefinite (jumps of 1e4 and more).
    *
-   * <i>Coarse solver</i> B: one cycle of Multigrid on groups of polytopes, with
+   * <i>Coarse solver</i> B: a cycle of Multigrid on groups of polytopes, with
    * the penalty rescaled: what P^T T P has in addition to A_0 acts like a
-   * penalty, since it vanishes for continuous functions. Without groups the
-   * coarse matrix is inverted.
+   * penalty, since it vanishes for continuous functions. Groups are made by
+   * NestedAgglomeration::coupling(), so that they follow jumps and anisotropy
+   * of the diffusion as far as possible. Without groups the coarse matrix is
+   * inverted.
    *
-   * <i>Smoother</i> S: Smoother::chebyshev is that of BlockChebyshev with the
-   * diagonal blocks of T, one for each interface; the blocks of high degree
-   * are where the degree is treated, so that no levels of lower degree are
-   * needed. Smoother::ilu, for matrices that are not symmetric, is one or more
-   * steps of BlockILU0, whose sweeps follow SweepData::numbering.
+   * <i>Smoother</i> S: MultigridSmoother::chebyshev is that of BlockChebyshev
+   * with the diagonal blocks of T, one for each interface; the blocks of high
+   * degree are where the degree is treated, so that no levels of lower degree
+   * are needed. Where advection dominates, S and the smoother of the coarse
+   * solver should be MultigridSmoother::lusgs: on the host, its block
+   * Gauss-Seidel sweeps follow the flow, along which the trace matrix is nearly
+   * triangular.
    *
-   * With a symmetric matrix and Smoother::chebyshev the preconditioner is
-   * symmetric.
+   * With a symmetric matrix the preconditioner is symmetric.
    *
    * <b>tau</b> should be of the size of the diffusion on each polytope
    * (HDG::AdditionalData::tau_of_facet). On polytopes that are not simplices
@@ -96,8 +100,7 @@ namespace Tessella
    * ill-conditioned where tau is far smaller than a / h; no preconditioner of
    * this kind then has few iterations. Neither has it where the diffusion jumps
    * inside a polytope, whose functions of degree one cannot follow: see
-   * Agglomeration::within_materials(). Groups of polytopes across jumps of the
-   * diffusion make the coarse solver worse, and with it the preconditioner.
+   * Agglomeration::within_materials().
    *
    * <b>Cost</b> of vmult(), with k smoothing steps: 2 k products with T, and
    * about as much on polytopes as Multigrid for interior penalty of degree one
@@ -121,12 +124,7 @@ namespace Tessella
     using value_type  = typename MatrixType::value_type;
     using size_type   = typename MatrixType::size_type;
     using vector_type = typename MatrixType::vector_type;
-
-    enum class Smoother
-    {
-      chebyshev,
-      ilu
-    };
+    using Smoother    = MultigridSmoother;
 
     enum class CoarseOperator
     {
@@ -144,9 +142,7 @@ namespace Tessella
       bool           symmetric       = true;
       CoarseOperator coarse_operator = CoarseOperator::galerkin;
       /// Factor s of the penalty in CoarseOperator::galerkin.
-      double penalty_share = 1e-3;
-      /// Order of the interfaces for Smoother::ilu.
-      SweepData sweeps;
+      double penalty_share = 0.1;
       /// Multigrid on polytopes. AdditionalData::symmetric is taken from above.
       typename Multigrid<MatrixType>::AdditionalData coarse;
     };
@@ -157,9 +153,17 @@ namespace Tessella
     /**
      * Sets up the preconditioner for @p matrix, the trace matrix that @p hdg
      * has assembled for @p form on @p handler. @p matrix must outlive this
-     * object. @p parents: groups of polytopes as for MultigridHierarchy, see
-     * NestedAgglomeration; none if it is empty.
+     * object. Polytopes are grouped by NestedAgglomeration::coupling() of their
+     * interior penalty matrix.
      */
+    void
+    initialize(const AgglomerationHandler<dim> &handler,
+               const HDG<dim>                  &hdg,
+               const Form<dim>                 &form,
+               const MatrixType                &matrix,
+               const AdditionalData            &data = AdditionalData());
+    /// The same with groups of your own, as for MultigridHierarchy, see
+    /// NestedAgglomeration; none if @p parents is empty.
     void
     initialize(const AgglomerationHandler<dim>    &handler,
                const HDG<dim>                     &hdg,
@@ -192,6 +196,13 @@ namespace Tessella
     report() const;
 
   private:
+    void
+    set_up(const AgglomerationHandler<dim>    &handler,
+           const HDG<dim>                     &hdg,
+           const Form<dim>                    &form,
+           const MatrixType                   &matrix,
+           const NestedAgglomeration::Parents *parents,
+           const AdditionalData               &data);
     struct Implementation;
     std::unique_ptr<Implementation> implementation;
   };

@@ -28,7 +28,15 @@ namespace Tessella
     /// numbering itself. Each process takes its own block rows and leaves out
     /// blocks of ghosts, so that no step needs a message, and the
     /// preconditioner depends on the number of processes.
-    hyperplanes
+    hyperplanes,
+    /// Hyperplanes of a numbering along the flow, which is found from the
+    /// values of the matrix when the preconditioner is initialised: a block row
+    /// k follows a coupled one l if the block (k, l) is larger than (l, k).
+    /// Where advection dominates, the matrix is nearly block triangular in this
+    /// order. Where flows go round, the row with the smallest share of inflow
+    /// from later rows is next. Symmetric matrices get the reverse numbering of
+    /// Cuthill and McKee.
+    downwind
   };
 
   /// Parameters of LUSGS and BlockILU0.
@@ -78,6 +86,12 @@ namespace Tessella
     template <typename VectorType>
     void
     Tvmult(VectorType &dst, const VectorType &src) const;
+    /// Applies the preconditioner or its transpose to the entries of this
+    /// process, which are in the memory of the matrix.
+    void
+    vmult_owned(value_type       *dst,
+                const value_type *src,
+                const bool        transpose = false) const;
     /// Number of colours or wave fronts, which are the steps of a sweep. With
     /// wave fronts it is that of this process.
     unsigned int

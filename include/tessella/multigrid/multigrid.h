@@ -42,6 +42,22 @@ namespace Tessella
     double operator_complexity = 1.;
   };
 
+  /// Smoothers of Multigrid and TraceMultigrid.
+  enum class MultigridSmoother
+  {
+    /// The polynomial of BlockChebyshev.
+    chebyshev,
+    /// Sweeps of BlockGaussSeidel by colours.
+    gauss_seidel,
+    /// Steps of LUSGS, which are Gauss-Seidel sweeps there and back. On the
+    /// host, if the matrix is not symmetric, with SweepOrdering::downwind: for
+    /// problems where advection dominates.
+    lusgs,
+    /// Steps of BlockILU0, in the same order. They need a copy of the matrix,
+    /// and may diverge where LUSGS does not.
+    ilu
+  };
+
   /**
    * Multigrid on nested polytopes (see MultigridHierarchy) as a preconditioner
    * for deal.II's solvers, on the host or on a CUDA device: the same algorithm
@@ -73,10 +89,11 @@ namespace Tessella
    * - <i>re-discretised</i>: matrices that PolytopicAssembler assembles on the
    *   coarse polytopes, see assemble_coarse_operators().
    *
-   * <b>Smoothers</b>: BlockChebyshev or sweeps of BlockGaussSeidel, in
-   * ascending order of the colours before and in descending order after the
-   * coarse correction. The system of the coarsest level is solved with its
-   * inverse. With a symmetric matrix the preconditioner is symmetric.
+   * <b>Smoothers</b>: BlockChebyshev, steps of LUSGS or BlockILU0, or sweeps of
+   * BlockGaussSeidel, in ascending order of the colours before and in
+   * descending order after the coarse correction. The system of the coarsest
+   * level is solved with its inverse. With a symmetric matrix the
+   * preconditioner is symmetric.
    *
    * <b>Null space.</b> On pure Neumann and periodic problems the matrix maps
    * constants, of some or of all components, to zero. With
@@ -149,12 +166,7 @@ namespace Tessella
     using value_type  = typename MatrixType::value_type;
     using size_type   = typename MatrixType::size_type;
     using vector_type = typename MatrixType::vector_type;
-
-    enum class Smoother
-    {
-      chebyshev,
-      gauss_seidel
-    };
+    using Smoother    = MultigridSmoother;
 
     enum class Cycle
     {
@@ -169,8 +181,8 @@ namespace Tessella
     struct AdditionalData
     {
       Smoother smoother = Smoother::chebyshev;
-      /// Degree of the polynomial, or number of sweeps, before and after the
-      /// coarse correction.
+      /// Degree of the polynomial, or number of sweeps or steps, before and
+      /// after the coarse correction.
       unsigned int n_smoothing_steps = 4;
       Cycle        cycle             = Cycle::v;
       /// Whether the matrix is symmetric and positive definite.
@@ -251,7 +263,7 @@ namespace Tessella
     void
     vmult(VectorType &dst, const VectorType &src) const;
     /// The same if the matrix is symmetric; else the transpose, which is
-    /// available with BlockChebyshev as smoother only.
+    /// not available with BlockGaussSeidel as smoother.
     template <typename VectorType>
     void
     Tvmult(VectorType &dst, const VectorType &src) const;

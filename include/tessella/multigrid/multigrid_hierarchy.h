@@ -6,6 +6,7 @@
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/lac/block_partition.h>
+#include <tessella/lac/host_block_matrix.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -60,6 +61,25 @@ namespace Tessella
     template <int dim>
     Parents
     matching(const AgglomerationHandler<dim> &handler,
+             const unsigned int               n_children = 0,
+             const unsigned int               n_coarsest = 64);
+
+    /**
+     * Pairwise joining of polytopes that are coupled most strongly, for
+     * diffusion that jumps or is anisotropic: neighbours are joined if each is
+     * the strongest one of the other, and this is repeated with the pairs until
+     * they have about @p n_children polytopes. The coupling of two polytopes is
+     * the entry of @p matrix for their constants, divided by the root of the
+     * product of both diagonal entries; that of pairs is the sum of those of
+     * their parts. @p matrix is one of symmetric interior penalty for the
+     * handler's degrees of freedom, whose penalty follows the diffusion in the
+     * direction of the normal. Polytopes without any neighbour on this process
+     * remain. Cost: linear in the number of interfaces.
+     */
+    template <int dim>
+    Parents
+    coupling(const AgglomerationHandler<dim> &handler,
+             const HostBlockMatrix<double>   &matrix,
              const unsigned int               n_children = 0,
              const unsigned int               n_coarsest = 64);
 

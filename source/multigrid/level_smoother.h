@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_source_multigrid_level_smoother_h
+#define tessella_source_multigrid_level_smoother_h
+
+#include <tessella/lac/lusgs.h>
+#include <tessella/multigrid/multigrid.h>
+
+#include <cstddef>
+#include <type_traits>
+
+#include "../lac/block_space.h"
+
+namespace Tessella
+{
+  namespace internal
+  {
+    /// Matrix of a level of a multigrid method with its smoother, in the memory
+    /// space of the matrix: the part that all such methods have in common.
+    template <typename MatrixType>
+    class LevelSmoother
+    {
+    public:
+      using Data      = BlockData<MatrixType>;
+      using Number    = typename Data::Number;
+      using SpaceType = typename Data::SpaceType;
+      using Blocks    = typename Data::Blocks;
+      template <typename T>
+      using Array = typename Data::template Array<T>;
+
+      /// Reads the structure of @p A, which must outlive this object.
+      void
+      reinit(const MatrixType &A)
+      {
+        matrix = &A;
+        blocks.reinit(A);
+      }
+
+      /**
+       * Sets up the smoother from the values of the matrix. Errors are those of
+       * BlockData, LUSGS and BlockILU0. @p symmetric: whether the matrix is
+       * symmetric and positive definite, which is tested by an estimate of the
+       * largest eigenvalue; @p singular: apart from a null space. Collective.
+       */
+      void
+      prepare(const MultigridSmoother type,
+              const bool              symmetric,
+              const bool              singular)
+      {
+        this->type          = type;
+        const std::size_t n = matrix->n_owned_rows();
+        Tessella::on_all_processes(matrix->communicator(), [&] {
+          r.resize(n);
+          if (type != MultigridSmoother::gauss_seidel)
+            d.resize(n);
+        });
+        blocks.invert_diagonal();
+        if (symmetric || type == MultigridSmoother::chebyshev)
+          largest = blocks.largest_eigenvalue(symmetric, singular);
+        if (type == MultigridSmoother::gauss_seidel)
+          blocks.make_colors();
+        SweepData data;
+        // Each hyperplane would be a kernel on a device.
+        if (!symmetric &&
+            std::is_same<MatrixType, HostBlockMatrix<Number>>::value)
+          data.ordering = SweepOrdering::downwind;
+        sweeps = nullptr;
+        if (type == MultigridSmoother::ilu)
+          {
+            ilu.initialize(*matrix, data);
+            sweeps = &ilu;
+          }
+        if (type == MultigridSmoother::lusgs)
+          {
+            lusgs.initialize(*matrix, data);
+            sweeps = &lusgs;
+          }
+        if (sweeps != nullptr)
+          blocks.inverse.resize(0);
+      }
+
+      /// Improves the approximation @p x of the solution of A x = b by
+      /// @p n_steps steps before or after a correction from a coarser space;
+      /// @p x is taken as zero and not read if @p zero_start.
+      void
+      smooth(const unsigned int n_steps,
+             Number            *x,
+             const Number      *b,
+             const bool         zero_start,
+             const bool         before,
+             const bool         transpose)
+      {
+        if (type == MultigridSmoother::chebyshev)
+          {
+            blocks.chebyshev(n_steps,
+                             largest,
+                             zero_start,
+                             transpose,
+                             b,
+                             x,
+                             r.data(),
+                             d.data());
+            return;
+          }
+        const std::size_t n = blocks.rows.n_dofs;
+        if (type == MultigridSmoother::gauss_seidel)
+          {
+            if (zero_start)
+              SpaceType::call([&] { Blocks::set_zero(n, x); });
+            for (unsigned int s = 0; s < n_steps; ++s)
+              blocks.relax(before, b, x);
+            return;
+          }
+        for (unsigned int s = 0; s < n_steps; ++s)
+          {
+            if (s == 0 && zero_start)
+              {
+                sweeps->vmult_owned(x, b, transpose);
+                continue;
+              }
+            matrix->subtract_product_owned(r.data(), x, b, transpose);
+            sweeps->vmult_owned(d.data(), r.data(), transpose);
+            SpaceType::call([&] { Blocks::add(n, Number(1), d.data(), x); });
+          }
+      }
+
+      /// One cycle for A x = b: smoothing, correction from coarser spaces,
+      /// smoothing. correct(residual) adds the correction to @p x.
+      template <typename Correct>
+      void
+      cycle(const unsigned int n_steps,
+            Number            *x,
+            const Number      *b,
+            const bool         zero_start,
+            const bool         transpose,
+            const Correct     &correct)
+      {
+        smooth(n_steps, x, b, zero_start, true, transpose);
+        matrix->subtract_product_owned(r.data(), x, b, transpose);
+        correct(r.data());
+        smooth(n_steps, x, b, false, false, transpose);
+      }
+
+      std::size_t
+      memory_consumption() const
+      {
+        return blocks.memory_consumption() + ilu.memory_consumption() +
+               lusgs.memory_consumption() + r.memory_consumption() +
+               d.memory_consumption();
+      }
+
+      const MatrixType *matrix = nullptr;
+      Data              blocks;
+      /// Estimate of the largest eigenvalue of D^{-1} A, or 0.
+      double largest = 0.;
+
+    private:
+      MultigridSmoother     type = MultigridSmoother::chebyshev;
+      BlockILU0<MatrixType> ilu;
+      LUSGS<MatrixType>     lusgs;
+      /// One of both, or null.
+      SweepPreconditioner<MatrixType> *sweeps = nullptr;
+      /// Residual, and update of the smoother.
+      Array<Number> r, d;
+    };
+  } // namespace internal
+} // namespace Tessella
+
+#endif
