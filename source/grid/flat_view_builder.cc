@@ -19,7 +19,6 @@
 #include "curved_geometry.h"
 #include "face_search.h"
 #include "facet_records.h"
-#include "orientation.h"
 #include "periodic_shifts.h"
 
 namespace Tessella
@@ -251,8 +250,6 @@ namespace Tessella
               found.valid = true;
               curved.enlarge_box(c, box);
             }
-          else if (shape.is_simplex && !has_coarse_orientation(cells[c]))
-            found.valid = false;
           AssertThrow(found.valid,
                       ExcUserInput(
                         "Polytope " + std::to_string(polytope) +
