@@ -31,15 +31,15 @@ namespace Tessella
 
 
       /**
-       * Block row of one simplex in the field's degree, computed by a thread
-       * block. Lanes evaluate basis functions and fields at points and sides,
-       * then the functor with dual numbers, one direction for each lane. The
-       * blocks of all pairs of components, one below the other, are a matrix
-       * with m^2 N rows, of which a warp computes some tiles of 8 x 8 entries:
-       * products of test functions and derivatives, which it makes in
-       * registers, are one operand of the matrix units, for all columns; trial
-       * functions are the other one. Distances in shared memory are known to
-       * the compiler.
+       * Block row of one simplex with test functions of the given degree,
+       * computed by a thread block. Lanes evaluate basis functions and fields
+       * at points and sides, then the functor with dual numbers, on a facet
+       * with respect to one component on both sides. The blocks of all pairs of
+       * components, one below the other, are a matrix with m^2 N rows, of which
+       * a warp computes some tiles of 8 x 8 entries: products of test functions
+       * and derivatives, which it makes in registers, are one operand of the
+       * matrix units, for all columns; trial functions are the other one.
+       * Distances in shared memory are known to the compiler.
        */
       template <int dim, typename F, int degree>
       class SimplexJacobian
