@@ -151,7 +151,7 @@ namespace Tessella
       }
 
     private:
-      /// What all numbers of threads must have in common.
+      /// Results that must not depend on the number of threads.
       struct First
       {
         std::vector<unsigned int> ids;

@@ -82,7 +82,8 @@ namespace Tessella
 
 
 
-      /// What runs on the host and on the devices of this machine.
+      /// Prints which methods run on the host and on the devices of this
+      /// machine.
       void
       print_methods()
       {

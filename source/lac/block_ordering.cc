@@ -197,8 +197,8 @@ namespace Tessella
       const unsigned int        n = sparsity.row_width.size();
       const std::vector<double> norm =
         block_norms(sparsity, dof_offset, values);
-      // What row k gets from the row of each block, and from all; differences
-      // of a thousandth are those of diffusion.
+      // Inflow of row k from the row of each block, and from all rows.
+      // Differences of a thousandth are those of diffusion.
       std::vector<double> inflow(norm.size(), 0.), sum(n, 0.);
       for_blocks(n, [&](const unsigned int k) {
         for (std::uint64_t b = sparsity.block_offset[k];

@@ -28,13 +28,11 @@ namespace Tessella
      * one (the method P1P2 or reconstructed dG of H. Luo and others, J. Comput.
      * Phys. 229, 2010, 6961-6978, here on polytopes).
      *
-     * With the quadratic functions phi_r of polytope k and psi_r = phi_r -
-     * Pi_1 phi_r, Pi_1 being the L2 projection onto linear functions on k, the
-     * result on k is
-     *   V_k = U_k + sum_r c_r psi_r,
-     * where the coefficients solve, in the sense of least squares,
-     *   Pi_1^j (U_k + sum_r c_r psi_r) = U_j
-     * for all neighbours j behind interfaces of k, with the projection onto
+     * Let phi_r be the quadratic functions of polytope k and psi_r = phi_r -
+     * Pi_1 phi_r, where Pi_1 is the L2 projection onto linear functions on k.
+     * The result on k is V_k = U_k + sum_r c_r psi_r, where the coefficients
+     * solve, in the sense of least squares, Pi_1^j (U_k + sum_r c_r psi_r) =
+     * U_j for all neighbours j behind interfaces of k, with the projection onto
      * linear functions on j of the continued function. Equations are weighted
      * so that they compare coefficients with respect to functions of size one
      * on the bounding box of j.

@@ -92,7 +92,7 @@ namespace Tessella
    * Gauss-Seidel sweeps follow the flow, along which the trace matrix is nearly
    * triangular.
    *
-   * With a symmetric matrix the preconditioner is symmetric.
+   * The preconditioner is symmetric if the matrix is.
    *
    * <b>tau</b> should be of the size of the diffusion on each polytope
    * (HDG::AdditionalData::tau_of_facet). On polytopes that are not simplices
