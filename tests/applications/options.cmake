@@ -59,15 +59,18 @@ foreach(case IN LISTS cases)
 endforeach()
 check_no_files("--validate")
 list(REMOVE_DUPLICATES programs)
+# The manual pages consist of what the programs print for --help.
 foreach(program IN LISTS programs)
   get_filename_component(name ${program} NAME)
-  run(0 "^${name} .Tessella. ${VERSION} commit .*deal.II .*Trilinos .*CUDA "
-    ${program} --version)
-  run(0 "^${name}: .*Usage: .*Options: .*--version" ${program} --help)
   file(READ ${MANUALS}/${name}.1 manual)
   if(NOT manual MATCHES "^.TH ${name} 1 .*.SH NAME.*.SH SYNOPSIS.*.SH OPTIONS.*version.*.SH DESCRIPTION")
     message(FATAL_ERROR "The manual page of ${name} is:\n${manual}")
   endif()
+endforeach()
+foreach(name convergence_study tessella_info)
+  run(0 "^${name} .Tessella. ${VERSION} commit .*deal.II .*Trilinos .*CUDA "
+    ${PROGRAMS}/${name} --version)
+  run(0 "^${name}: .*Usage: .*Options: .*--version" ${PROGRAMS}/${name} --help)
 endforeach()
 run(0 "Host: [0-9]+ cores.*CUDA: .*assembly, residuals, coefficients . yes"
   ${PROGRAMS}/tessella_info)
@@ -126,16 +129,25 @@ run(1 "'wrong.json' is no valid JSON: .*in line 1." ${study} wrong.json)
 file(WRITE ${DIRECTORY}/unknown.json "{\"Mesh\": {\"Level\": \"1\"}}")
 run(1 "'unknown.json' sets 'Level', but there is no such parameter." ${study} unknown.json)
 
-# ---- progress, on a terminal only
-set(flow ${PROGRAMS}/conservation_law --set Mesh/Levels=1
-  --set Discretisation/Degree=3 --set "Mesh/Initial refinements=5"
-  --set Execution/Threads=1 --set Execution/Backend=host
-  --set "Time/CFL number=0.1" --set "Time/Stop after=400"
-  ${PARAMETER_FILES}/conservation_advection_2d.prm)
+# ---- progress, on a terminal only, from the first second on
 if(SCRIPT)
-  string(REPLACE ";" "\" \"" quoted "\"${flow}\"")
-  run(0 "% done, about [0-9.]+ (s|min|h) remain" ${SCRIPT} -qec "${quoted}"
-    /dev/null)
+  set(shown)
+  foreach(steps 400 1600 6400)
+    set(flow ${PROGRAMS}/conservation_law --set Mesh/Levels=1
+      --set Discretisation/Degree=3 --set "Mesh/Initial refinements=5"
+      --set Execution/Threads=1 --set Execution/Backend=host
+      --set "Time/CFL number=0.02" --set "Time/Stop after=${steps}"
+      ${PARAMETER_FILES}/conservation_advection_2d.prm)
+    string(REPLACE ";" "\" \"" quoted "\"${flow}\"")
+    run(0 "stopped after ${steps} steps" ${SCRIPT} -qec "${quoted}" /dev/null)
+    string(REGEX MATCH "% done, about [0-9.]+ (s|min|h) remain" shown "${output}")
+    if(shown)
+      break()
+    endif()
+  endforeach()
+  if(NOT shown)
+    message(FATAL_ERROR "A terminal shows no progress:\n${output}")
+  endif()
 endif()
 
 # ---- completion
