@@ -108,7 +108,7 @@ namespace Tessella
                                   double *const *normal,
                                   double        *w);
 
-        /// Values (row 0) and gradients (rows 1..dim) of all basis functions.
+        /// Values (row 0) and, if row_stride > 0, gradients of all functions.
         void (*evaluate_basis)(const Space         &space,
                                const double *const *x,
                                unsigned int         n,

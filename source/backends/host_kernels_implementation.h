@@ -203,6 +203,8 @@ namespace Tessella
               }
           }
 
+          // Values and, if wanted, derivatives of the functions of variable d.
+          template <bool gradients>
           inline void
           evaluate(const unsigned int degree,
                    const int          d,
@@ -210,14 +212,16 @@ namespace Tessella
                    Vector            *v,
                    Vector            *g) const
           {
-            Legendre::evaluate<Vector>(degree,
-                                       (x - center[d]) * scale[d],
-                                       v,
-                                       g);
+            const Vector xi = (x - center[d]) * scale[d];
+            if (gradients)
+              Legendre::evaluate<Vector>(degree, xi, v, g);
+            else
+              Legendre::evaluate<Vector>(degree, xi, v);
             for (unsigned int k = 0; k <= degree; ++k)
               {
                 v[k] *= value_scale[d];
-                g[k] *= derivative_scale[d];
+                if (gradients)
+                  g[k] *= derivative_scale[d];
               }
           }
 
@@ -227,7 +231,7 @@ namespace Tessella
 
         // Writes one basis function with exponents e as the product of its
         // one-dimensional factors, whose values are v and derivatives g.
-        template <int dim, int size>
+        template <int dim, bool gradients, int size>
         inline void
         write_function(const Vector (&v)[dim][size],
                        const Vector (&g)[dim][size],
@@ -236,7 +240,18 @@ namespace Tessella
                        const unsigned int   row_stride)
         {
           const Vector a = v[0][e[0]], b = v[1][e[1]];
-          if (dim == 2)
+          if (!gradients)
+            {
+              const Vector ab = a * b;
+              if (dim == 2)
+                store(o, ab);
+              else if (dim == 3)
+                store(o, ab * v[2 % dim][e[2 % dim]]);
+              else
+                store(o,
+                      ab * (v[2 % dim][e[2 % dim]] * v[3 % dim][e[3 % dim]]));
+            }
+          else if (dim == 2)
             {
               store(o, a * b);
               store(o + row_stride, g[0][e[0]] * b);
@@ -264,7 +279,7 @@ namespace Tessella
             }
         }
 
-        template <int dim, unsigned int degree>
+        template <int dim, bool gradients, unsigned int degree>
         void
         evaluate_basis_fixed(const Space         &space,
                              const double *const *x,
@@ -279,14 +294,56 @@ namespace Tessella
             {
               Vector v[dim][degree + 1], g[dim][degree + 1];
               for (int d = 0; d < dim; ++d)
-                box.evaluate(degree, d, load(x[d] + q), v[d], g[d]);
+                box.template evaluate<gradients>(
+                  degree, d, load(x[d] + q), v[d], g[d]);
               double *o = out + q;
 #pragma GCC unroll 64
               for (unsigned int i = 0; i < exponents.n; ++i)
                 {
-                  write_function<dim>(v, g, exponents.e[i], o, row_stride);
+                  write_function<dim, gradients>(
+                    v, g, exponents.e[i], o, row_stride);
                   o += function_stride;
                 }
+            }
+        }
+
+        // Values and, if wanted, gradients of all functions.
+        template <int dim, bool gradients>
+        void
+        evaluate_rows(const Space         &space,
+                      const double *const *x,
+                      const unsigned int   n,
+                      double              *out,
+                      const unsigned int   function_stride,
+                      const unsigned int   row_stride)
+        {
+          if constexpr (dim < 4)
+            if (!space.tensor_product && space.degree >= 1 && space.degree <= 4)
+              {
+                using Function =
+                  decltype(&evaluate_basis_fixed<dim, gradients, 1>);
+                constexpr Function fixed[] = {
+                  evaluate_basis_fixed<dim, gradients, 1>,
+                  evaluate_basis_fixed<dim, gradients, 2>,
+                  evaluate_basis_fixed<dim, gradients, 3>,
+                  evaluate_basis_fixed<dim, gradients, 4>};
+                return fixed[space.degree - 1](
+                  space, x, n, out, function_stride, row_stride);
+              }
+
+          const Box<dim> box(space.box);
+          for (unsigned int q = 0; q < n; q += lanes)
+            {
+              Vector v[dim][Legendre::max_degree + 1],
+                g[dim][Legendre::max_degree + 1];
+              for (int d = 0; d < dim; ++d)
+                box.template evaluate<gradients>(
+                  space.degree, d, load(x[d] + q), v[d], g[d]);
+              double              *o = out + q;
+              const unsigned char *e = space.exponents;
+              for (unsigned int i = 0; i < space.n_functions;
+                   ++i, e += dim, o += function_stride)
+                write_function<dim, gradients>(v, g, e, o, row_stride);
             }
         }
 
@@ -299,31 +356,11 @@ namespace Tessella
                        const unsigned int   function_stride,
                        const unsigned int   row_stride)
         {
-          if constexpr (dim < 4)
-            if (!space.tensor_product && space.degree >= 1 && space.degree <= 4)
-              {
-                using Function = decltype(&evaluate_basis_fixed<dim, 1>);
-                constexpr Function fixed[] = {evaluate_basis_fixed<dim, 1>,
-                                              evaluate_basis_fixed<dim, 2>,
-                                              evaluate_basis_fixed<dim, 3>,
-                                              evaluate_basis_fixed<dim, 4>};
-                return fixed[space.degree - 1](
-                  space, x, n, out, function_stride, row_stride);
-              }
-
-          const Box<dim> box(space.box);
-          for (unsigned int q = 0; q < n; q += lanes)
-            {
-              Vector v[dim][Legendre::max_degree + 1],
-                g[dim][Legendre::max_degree + 1];
-              for (int d = 0; d < dim; ++d)
-                box.evaluate(space.degree, d, load(x[d] + q), v[d], g[d]);
-              double              *o = out + q;
-              const unsigned char *e = space.exponents;
-              for (unsigned int i = 0; i < space.n_functions;
-                   ++i, e += dim, o += function_stride)
-                write_function<dim>(v, g, e, o, row_stride);
-            }
+          if (row_stride > 0)
+            evaluate_rows<dim, true>(
+              space, x, n, out, function_stride, row_stride);
+          else
+            evaluate_rows<dim, false>(space, x, n, out, function_stride, 0);
         }
 
 

@@ -2,9 +2,12 @@
 
 #include "host_pointwise_backend.h"
 
+#include <deal.II/base/multithread_info.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <iterator>
 #include <mutex>
 #include <vector>
 
@@ -24,6 +27,7 @@ namespace Tessella
       if (revision == 0 || revision != context.quadrature_revision)
         {
           revision = 0;
+          idle.clear();
           bases    = std::make_unique<OperatorBases<dim>>(context);
           rules    = std::make_unique<HostRules<dim>>(context.mesh(),
                                                    context.quadrature,
@@ -48,29 +52,39 @@ namespace Tessella
     HostPointwiseBackend<dim>::for_rows(
       const HostPointwiseProblem<dim> &problem,
       const typename Rows::Result      result,
-      const Work                      &work) const
+      const Work                      &work)
     {
-      // Objects own large buffers and are kept for the next task.
-      std::mutex                         mutex;
-      std::vector<std::unique_ptr<Rows>> idle;
+      std::mutex mutex;
+      const auto take = [&]() {
+        const std::lock_guard<std::mutex> lock(mutex);
+        std::unique_ptr<Rows>             rows;
+        const auto                        found =
+          std::find_if(idle.rbegin(), idle.rend(), [&](const auto &given) {
+            return given->fits(problem, result);
+          });
+        if (found != idle.rend())
+          {
+            rows = std::move(*found);
+            idle.erase(std::next(found).base());
+          }
+        return rows;
+      };
       for_polytopes(this->context.mesh().n_owned_polytopes(),
                     [&](const unsigned int begin, const unsigned int end) {
-                      std::unique_ptr<Rows> rows;
-                      {
-                        const std::lock_guard<std::mutex> lock(mutex);
-                        if (!idle.empty())
-                          {
-                            rows = std::move(idle.back());
-                            idle.pop_back();
-                          }
-                      }
+                      std::unique_ptr<Rows> rows = take();
                       if (rows == nullptr)
                         rows = std::make_unique<Rows>(problem, result);
+                      else
+                        rows->restart(problem);
                       for (unsigned int k = begin; k < end; ++k)
                         work(*rows, k);
                       const std::lock_guard<std::mutex> lock(mutex);
                       idle.push_back(std::move(rows));
                     });
+      // Two kinds of problems at once have objects for all threads.
+      const std::size_t n_kept = 2 * MultithreadInfo::n_threads();
+      if (idle.size() > n_kept)
+        idle.erase(idle.begin(), idle.end() - n_kept);
     }
 
 

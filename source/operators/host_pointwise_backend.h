@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "host_pointwise_rows.h"
 #include "operator_bases.h"
@@ -13,8 +14,8 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Pointwise operators on the host, by all threads. Rules and bases are
-    /// kept until the spaces or the order of the quadrature change.
+    /// Pointwise operators on the host, by all threads. Rules, bases and
+    /// buffers are kept until the spaces or the order of the quadrature change.
     template <int dim>
     class HostPointwiseBackend : public PointwiseBackend<dim>
     {
@@ -58,11 +59,14 @@ namespace Tessella
       void
       for_rows(const HostPointwiseProblem<dim> &problem,
                const typename Rows::Result      result,
-               const Work                      &work) const;
+               const Work                      &work);
 
       std::uint64_t                       revision = 0;
       std::unique_ptr<HostRules<dim>>     rules;
       std::unique_ptr<OperatorBases<dim>> bases;
+      // Objects for the next task or call, since they own large buffers. Those
+      // used last are at the end.
+      std::vector<std::unique_ptr<Rows>> idle;
     };
   } // namespace internal
 } // namespace Tessella

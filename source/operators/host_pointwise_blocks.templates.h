@@ -21,7 +21,7 @@ namespace Tessella
       const std::size_t  P = array_pitch;
       const RowRange     in_rows(slice.input), out_rows(slice.output);
       const unsigned int n_rows =
-        (dim + 1) * structure.field_components[problem.field];
+        (dim + 1) * structure.field_components[problem->field];
       const auto is_used = [](const RowRange &rows, const unsigned int row) {
         const unsigned int r = row % (dim + 1);
         return r >= rows.begin && r < rows.end;
@@ -32,7 +32,7 @@ namespace Tessella
             for (double *table : {own_table, neighbor_table})
               std::fill_n(table + (i * n_outputs + o) * P, slice.n, 0.);
       unsigned int first = 0; // input row
-      for (unsigned int f = 0; f < problem.field; ++f)
+      for (unsigned int f = 0; f < problem->field; ++f)
         first += (dim + 1) * structure.field_components[f];
 
       for_calls([&](const Part &part) {
@@ -56,11 +56,11 @@ namespace Tessella
                   (s == part.side ? own_table : neighbor_table) + part.begin +
                   (i * n_outputs + o) * P;
         const double *const *in_pointers[2] = {in[0].data(), in[1].data()};
-        problem.integrand.evaluate_jacobian(part.region,
-                                            part.end - part.begin,
-                                            slice.points + part.begin,
-                                            in_pointers,
-                                            table_pointers.data());
+        problem->integrand.evaluate_jacobian(part.region,
+                                             part.end - part.begin,
+                                             slice.points + part.begin,
+                                             in_pointers,
+                                             table_pointers.data());
       });
     }
 
@@ -119,7 +119,7 @@ namespace Tessella
       if (test.n() == 0 || field.n() == 0)
         return;
 
-      const unsigned int b              = problem.bases.basis(context.test);
+      const unsigned int b              = problem->bases.basis(context.test);
       const unsigned int n_test         = context.test_dofs().n_basis[slice.k];
       const unsigned int stride         = (dim + 1) * slice.n;
       const double      *own_basis      = slice.basis[b] + begin;
@@ -209,7 +209,7 @@ namespace Tessella
                           transposed_trial,
                           padded(n_trial));
       for (unsigned int c = 0; c < structure.n_components; ++c)
-        for (unsigned int e = 0; e < structure.field_components[problem.field];
+        for (unsigned int e = 0; e < structure.field_components[problem->field];
              ++e)
           add_pair(table,
                    c,
@@ -231,8 +231,8 @@ namespace Tessella
       evaluate_bases();
       evaluate_fields();
       evaluate_tables();
-      const unsigned int   b     = problem.bases.basis(problem.field);
-      const PolytopicDoFs &dofs  = context.dofs(problem.field);
+      const unsigned int   b     = problem->bases.basis(problem->field);
+      const PolytopicDoFs &dofs  = context.dofs(problem->field);
       const auto           place = [&](const unsigned int column) {
         return blocks.sparsity == nullptr
                            ? blocks.values

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <sstream>
 #include <string>
 
@@ -21,12 +22,12 @@ namespace Tessella
     {
       template <int dim>
       unsigned int
-      n_neighbor_functions(const HostPointwiseProblem<dim> &problem,
-                           const unsigned int               k)
+      n_neighbor_functions(const OperatorBases<dim> &bases,
+                           const unsigned int        k)
       {
         unsigned int n = 0;
-        for (unsigned int b = 0; b < problem.bases.n_bases(); ++b)
-          n = std::max(n, problem.bases.space(b, k).n_functions);
+        for (unsigned int b = 0; b < bases.n_bases(); ++b)
+          n = std::max(n, bases.space(b, k).n_functions);
         return n;
       }
     } // namespace
@@ -37,16 +38,16 @@ namespace Tessella
     HostPointwiseRows<dim>::HostPointwiseRows(
       const HostPointwiseProblem<dim> &given, const Result result)
       : problem(given)
-      , context(problem.context)
+      , context(problem->context)
       , mesh(context.mesh())
-      , kernels(problem.kernels)
-      , structure(problem.integrand.structure())
+      , kernels(problem->kernels)
+      , structure(problem->integrand.structure())
       , result_type(result)
       , n_inputs(structure.n_inputs())
       , n_outputs(structure.n_outputs())
-      , time(problem.integrand.get_time())
-      , volume_points(buffer_capacity(problem.rules))
-      , facet_points(mesh, context.quadrature, problem.rules, kernels)
+      , time(problem->integrand.get_time())
+      , volume_points(buffer_capacity(problem->rules))
+      , facet_points(mesh, context.quadrature, problem->rules, kernels)
       , points(std::max(volume_points.capacity, facet_points.array_size))
       , facets(facet_points.array_size, 0)
     {
@@ -56,11 +57,47 @@ namespace Tessella
 
 
     template <int dim>
+    bool
+    HostPointwiseRows<dim>::fits(const HostPointwiseProblem<dim> &other,
+                                 const Result                     result) const
+    {
+      const Structure s = other.integrand.structure();
+      return result == result_type && other.field == problem->field &&
+             (other.direction == nullptr) == (problem->direction == nullptr) &&
+             s.field_components == structure.field_components &&
+             s.n_components == structure.n_components &&
+             s.volume == structure.volume &&
+             s.interior_facets == structure.interior_facets &&
+             s.boundary_facets == structure.boundary_facets &&
+             s.volume_input == structure.volume_input &&
+             s.volume_output == structure.volume_output &&
+             s.facet_input == structure.facet_input &&
+             s.facet_output == structure.facet_output;
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::restart(const HostPointwiseProblem<dim> &other)
+    {
+      problem.emplace(other);
+      time = other.integrand.get_time();
+    }
+
+
+
+    // Arrays begin at a cache line: their vectors never lie in two.
+    template <int dim>
     double *
     HostPointwiseRows<dim>::next(const std::size_t n)
     {
-      memory.emplace_back(new double[n]);
-      return memory.back().get();
+      constexpr std::size_t line = 64, entries = line / sizeof(double);
+      memory.emplace_back(new double[n + entries]);
+      void       *begin = memory.back().get();
+      std::size_t space = (n + entries) * sizeof(double);
+      return static_cast<double *>(
+        std::align(line, n * sizeof(double), begin, space));
     }
 
 
@@ -70,14 +107,15 @@ namespace Tessella
     HostPointwiseRows<dim>::allocate()
     {
       unsigned int max_functions = 0;
-      for (unsigned int b = 0; b < problem.bases.n_bases(); ++b)
-        max_functions = std::max(max_functions, problem.bases.max_functions(b));
+      for (unsigned int b = 0; b < problem->bases.n_bases(); ++b)
+        max_functions =
+          std::max(max_functions, problem->bases.max_functions(b));
       // The largest slice is that of the smallest space.
       max_slice   = slice_size(1);
       array_pitch = pitch(max_slice);
-      for (unsigned int b = 0; b < problem.bases.n_bases(); ++b)
+      for (unsigned int b = 0; b < problem->bases.n_bases(); ++b)
         {
-          const unsigned int n = problem.bases.max_functions(b);
+          const unsigned int n = problem->bases.max_functions(b);
           // A slice has fewer points if there are more functions.
           const std::size_t size =
             (dim + 1) * std::max(std::size_t(n) * slice_size(n),
@@ -94,7 +132,7 @@ namespace Tessella
         {
           terms          = next(n_outputs * P);
           neighbor_terms = next(n_outputs * P);
-          if (problem.direction != nullptr)
+          if (problem->direction != nullptr)
             {
               own_direction      = next(n_inputs * P);
               neighbor_direction = next(n_inputs * P);
@@ -103,7 +141,7 @@ namespace Tessella
       else
         {
           const std::size_t n_entries =
-            std::size_t(dim + 1) * structure.field_components[problem.field] *
+            std::size_t(dim + 1) * structure.field_components[problem->field] *
             n_outputs;
           own_table      = next(n_entries * P);
           neighbor_table = next(n_entries * P);
@@ -173,16 +211,17 @@ namespace Tessella
     HostPointwiseRows<dim>::for_volume_slices(const unsigned int k,
                                               const Process     &process)
     {
-      const unsigned int size = slice_size(n_neighbor_functions(problem, k));
-      slice.k                 = k;
-      slice.input             = structure.volume_input;
-      slice.output            = structure.volume_output;
+      const unsigned int size =
+        slice_size(n_neighbor_functions(problem->bases, k));
+      slice.k              = k;
+      slice.input          = structure.volume_input;
+      slice.output         = structure.volume_output;
       unsigned int subcell = mesh.subcell_offset[k], point = 0;
       while (subcell < mesh.subcell_offset[k + 1])
         {
           const unsigned int n_points = volume_points.fill(mesh,
                                                            context.quadrature,
-                                                           problem.rules,
+                                                           problem->rules,
                                                            kernels,
                                                            k,
                                                            subcell,
@@ -346,11 +385,12 @@ namespace Tessella
     {
       const unsigned int n_points = facet_points.n_points;
       set_facet_points(n_points);
-      unsigned int n_max = n_neighbor_functions(problem, k);
+      unsigned int n_max = n_neighbor_functions(problem->bases, k);
       for (const auto &segment : facet_points.segments)
         if (segment.neighbor != invalid_index)
           n_max =
-            std::max(n_max, n_neighbor_functions(problem, segment.neighbor));
+            std::max(n_max,
+                     n_neighbor_functions(problem->bases, segment.neighbor));
       const unsigned int size = slice_size(n_max);
       std::size_t        s    = 0;
       for (unsigned int q = 0; q < n_points; q += size)
@@ -400,9 +440,11 @@ namespace Tessella
     HostPointwiseRows<dim>::evaluate_bases()
     {
       const unsigned int n = slice.n, stride = (dim + 1) * n;
-      for (unsigned int b = 0; b < problem.bases.n_bases(); ++b)
+      const bool         gradients =
+        ((slice.input | slice.output) & PointwiseRows::gradients) != 0;
+      for (unsigned int b = 0; b < problem->bases.n_bases(); ++b)
         {
-          const HostKernels::Space here = problem.bases.space(b, slice.k);
+          const HostKernels::Space here = problem->bases.space(b, slice.k);
           const auto evaluate           = [&](const HostKernels::Space &space,
                                     const Part               &part,
                                     const unsigned int        side,
@@ -411,8 +453,12 @@ namespace Tessella
             for (unsigned int d = 0; d < dim; ++d)
               x[d] =
                 (side == 0 ? slice.x[d] : slice.neighbor_x[d]) + part.begin;
-            kernels.evaluate_basis(
-              space, x, part.end - part.begin, to + part.begin, stride, n);
+            kernels.evaluate_basis(space,
+                                   x,
+                                   part.end - part.begin,
+                                   to + part.begin,
+                                   stride,
+                                   gradients ? n : 0);
           };
           // Consecutive parts with the polytope on one side at once.
           for (std::size_t i = 0; i < slice.parts.size();)
@@ -426,7 +472,7 @@ namespace Tessella
             }
           for (const Part &part : slice.parts)
             if (part.neighbor != invalid_index)
-              evaluate(problem.bases.space(b, part.neighbor),
+              evaluate(problem->bases.space(b, part.neighbor),
                        part,
                        1 - part.side,
                        slice.neighbor_basis[b]);
@@ -444,7 +490,7 @@ namespace Tessella
     {
       const RowRange       rows(slice.input);
       const PolytopicDoFs &dofs = context.dofs(f);
-      const unsigned int   b = problem.bases.basis(f), n = slice.n;
+      const unsigned int   b = problem->bases.basis(f), n = slice.n;
       const std::size_t    P = array_pitch;
       if (rows.n() == 0)
         return;
@@ -483,10 +529,10 @@ namespace Tessella
       std::size_t first = 0;
       for (unsigned int f = 0; f < context.n_fields(); ++f)
         {
-          evaluate_field(f, problem.fields[f], own + first, neighbor + first);
-          if (problem.direction != nullptr && f == problem.field)
+          evaluate_field(f, problem->fields[f], own + first, neighbor + first);
+          if (problem->direction != nullptr && f == problem->field)
             evaluate_field(f,
-                           problem.direction,
+                           problem->direction,
                            own_direction + first,
                            neighbor_direction + first);
           first +=
@@ -530,10 +576,10 @@ namespace Tessella
           }
       // Rows of the tangent's field.
       unsigned int first = 0;
-      for (unsigned int f = 0; f < problem.field; ++f)
+      for (unsigned int f = 0; f < problem->field; ++f)
         first += (dim + 1) * structure.field_components[f];
       const unsigned int last =
-        first + (dim + 1) * structure.field_components[problem.field];
+        first + (dim + 1) * structure.field_components[problem->field];
 
       for_calls([&](const Part &part) {
         for (unsigned int s = 0; s < 2; ++s)
@@ -549,10 +595,10 @@ namespace Tessella
                 const unsigned int r    = i % (dim + 1);
                 const bool         used = r >= in_rows.begin && r < in_rows.end;
                 in[s][i]                = used ? values + i * P : nullptr;
-                direction[s][i] =
-                  used && problem.direction != nullptr && i >= first && i < last
-                    ? changes + part.begin + i * P
-                    : nullptr;
+                direction[s][i] = used && problem->direction != nullptr &&
+                                      i >= first && i < last
+                                    ? changes + part.begin + i * P
+                                    : nullptr;
               }
             for (unsigned int o = 0; o < n_outputs; ++o)
               {
@@ -568,11 +614,11 @@ namespace Tessella
         double *const       *out_pointers[2] = {out[0].data(), out[1].data()};
         const unsigned int   n               = part.end - part.begin;
         const OperatorPoint<dim> *const p    = slice.points + part.begin;
-        if (problem.direction == nullptr)
-          problem.integrand.evaluate(
+        if (problem->direction == nullptr)
+          problem->integrand.evaluate(
             part.region, n, p, in_pointers, out_pointers);
         else
-          problem.integrand.evaluate_tangent(
+          problem->integrand.evaluate_tangent(
             part.region, n, p, in_pointers, directions, out_pointers);
       });
       if (diagnosis)
@@ -593,8 +639,8 @@ namespace Tessella
                   terms[(c * (dim + 1) + r) * std::size_t(array_pitch) + q]))
               {
                 std::ostringstream text;
-                text << (problem.direction == nullptr ? "The residual"
-                                                      : "The tangent")
+                text << (problem->direction == nullptr ? "The residual"
+                                                       : "The tangent")
                      << " of a PointwiseOperator is not finite: component " << c
                      << " of the integrand at the point (";
                 for (unsigned int d = 0; d < dim; ++d)
@@ -612,7 +658,7 @@ namespace Tessella
     {
       const PolytopicDoFs &dofs = context.test_dofs();
       const unsigned int   n = dofs.n_basis[k], m = dofs.n_components;
-      const unsigned int   b = problem.bases.basis(context.test);
+      const unsigned int   b = problem->bases.basis(context.test);
       std::fill_n(sums, n * m, 0.);
       const auto add = [&]() {
         const RowRange rows(slice.output);

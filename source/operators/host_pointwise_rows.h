@@ -6,6 +6,7 @@
 #include <tessella/lac/block_sparsity.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "../backends/facet_points.h"
@@ -61,6 +62,16 @@ namespace Tessella
 
       HostPointwiseRows(const HostPointwiseProblem<dim> &problem,
                         const Result                     result);
+
+      /// Whether the buffers are also those of another problem with the same
+      /// context, bases, rules and kernels, and of this result.
+      bool
+      fits(const HostPointwiseProblem<dim> &other, const Result result) const;
+
+      /// Computes another problem, which fits, from now on. Cost: nothing is
+      /// allocated.
+      void
+      restart(const HostPointwiseProblem<dim> &other);
 
       /// Entries of polytope k of the residual, or of the tangent if the
       /// problem has a direction.
@@ -224,14 +235,16 @@ namespace Tessella
                double             *to,
                const unsigned long width);
 
-      const HostPointwiseProblem<dim>  problem;
+      // It has references, so that another one is constructed in its place.
+      std::optional<HostPointwiseProblem<dim>> problem;
+
       const PointwiseContext<dim>     &context;
       const PolytopicMesh<dim>        &mesh;
       const HostKernels::Kernels<dim> &kernels;
       const Structure                  structure;
       const Result                     result_type;
       const unsigned int               n_inputs, n_outputs;
-      const double                     time;
+      double                           time;
       bool                             diagnosis = false;
       // Whether transposed_trial has the rows of the present trial functions.
       bool transposed = false;
