@@ -28,6 +28,7 @@ set -u
 arguments=("$@")
 set --
 . "$(dirname "$0")/common.sh"
+. "$root/contrib/roots.sh"
 
 types=Release
 clean=false
@@ -50,61 +51,19 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ ${#suites[@]} -gt 0 ] || suites=(trixie unstable)
-[ "$(id -u)" -eq 0 ] || fail "debootstrap and chroot need root's rights."
+own_mounts CHECK_VERSIONS_INSIDE "${arguments[@]}"
 folder=${VERSIONS_DIR:-$root/build-versions}
 mkdir -p "$folder"
-
-# Mounts happen in a separate mount namespace and end with it.
-if [ -z "${CHECK_VERSIONS_INSIDE:-}" ]; then
-  CHECK_VERSIONS_INSIDE=1 exec unshare --mount --propagation private \
-    "$0" "${arguments[@]}"
-fi
-
 need_packages debootstrap
-
-# Mirror of this machine, from sources.list or *.sources.
-mirror=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/{*.list,*.sources} \
-  2>/dev/null | awk '
-    $1 == "deb" { for (i = 2; i <= NF; ++i) if ($i ~ /^https?:/) { print $i; exit } }
-    $1 == "URIs:" { print $2; exit }')
-[ -n "$mirror" ] || fail "there is no mirror in the sources of apt."
-
-# in_root ROOT COMMAND: runs COMMAND without the environment of this machine.
-in_root() {
-  chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-    LANG=C.UTF-8 bash -c "$2"
-}
 
 # check_suite SUITE: prints a row of the table.
 check_suite() {
   local suite=$1 target=$folder/$1 flags=
-  if [ ! -f "$target/made-by-check_dealii_versions" ]; then
-    rm -rf "$target"
-    debootstrap --variant=minbase --include=ca-certificates "$suite" \
-      "$target" "$mirror" || return 1
-    touch "$target/made-by-check_dealii_versions"
-  fi
-  # The root needs the name servers of this machine to reach the mirror.
-  cp -L /etc/resolv.conf "$target/etc/resolv.conf"
-  cp /etc/apt/apt.conf.d/* "$target/etc/apt/apt.conf.d/" 2>/dev/null
-  rm -f "$target"/etc/apt/apt.conf.d/20packagekit
-  mount -t proc proc "$target/proc" || return 1
-  mount -t tmpfs tmpfs "$target/dev/shm" || return 1
-  in_root "$target" "apt-get update && DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y --no-install-recommends $packages_to_build \
-    $packages_to_test" || return 1
-
-  # The files keep their time stamps, so that a second run builds only changed
-  # files.
-  # Files that are gone from the tree go there, too.
-  mkdir -p "$target/tessella"
-  $clean && rm -rf "$target/tessella"/*
-  find "$target/tessella" -mindepth 1 -maxdepth 1 ! -name 'build*' \
-    -exec rm -rf {} +
-  (cd "$root" && git ls-files -z --cached --others --exclude-standard |
-    while IFS= read -r -d '' file; do [ -e "$file" ] && printf '%s\0' "$file"; done |
-    tar --null --files-from - -c) |
-    tar -C "$target/tessella" -x || return 1
+  make_root "$suite" "$target" && enter_root "$target" || return 1
+  in_root "$target" "apt-get update && apt-get install -y \
+    --no-install-recommends $packages_to_build $packages_to_test" || return 1
+  $clean && rm -rf "$target/tessella"
+  copy_tree "$target/tessella" || return 1
 
   case $cxx20 in
     *" $suite "*) flags=-std=c++20 ;;

@@ -7,6 +7,7 @@
 #include <tessella/base/config.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/base/information.h>
+#include <tessella/base/version.h>
 
 #include <sstream>
 
@@ -21,6 +22,14 @@ main(int argc, char **argv)
   version << TESSELLA_VERSION_MAJOR << '.' << TESSELLA_VERSION_MINOR << '.'
           << TESSELLA_VERSION_SUBMINOR;
   check("version", version.str() == TESSELLA_VERSION);
+  check("comparison of versions",
+        TESSELLA_VERSION_GTE(TESSELLA_VERSION_MAJOR,
+                             TESSELLA_VERSION_MINOR,
+                             TESSELLA_VERSION_SUBMINOR) &&
+          !TESSELLA_VERSION_GTE(TESSELLA_VERSION_MAJOR,
+                                TESSELLA_VERSION_MINOR,
+                                TESSELLA_VERSION_SUBMINOR + 1) &&
+          !TESSELLA_VERSION_GTE(TESSELLA_VERSION_MAJOR + 1, 0, 0));
   check("information",
         Tessella::library_information().find(version.str()) !=
           std::string::npos);
