@@ -76,7 +76,8 @@ namespace Tessella
       prm.add_parameter("Minimum cells",
                         min_cells,
                         "Polytopes of fewer cells are merged into a "
-                        "neighbour.",
+                        "neighbour. Not with the method none, whose polytopes "
+                        "all have one cell.",
                         Patterns::Integer(1));
       prm.leave_subsection();
     }
@@ -164,9 +165,14 @@ namespace Tessella
     bool
     AgglomerationInput::suits_p4est(const bool refined_locally) const
     {
-      return !split_disconnected && min_cells == 1 &&
-             (method == "none" || method == "families" ||
-              (method == "parents" && !refined_locally));
+      return !is_repaired() && (method == "none" || method == "families" ||
+                                (method == "parents" && !refined_locally));
+    }
+
+    bool
+    AgglomerationInput::is_repaired() const
+    {
+      return method != "none" && (split_disconnected || min_cells > 1);
     }
 
     unsigned int
@@ -252,7 +258,7 @@ namespace Tessella
         strategy = Agglomeration::by_id<dim>(
           std::vector<unsigned int>(tria.n_active_cells(), 0));
 
-      if (split_disconnected || min_cells > 1)
+      if (is_repaired())
         {
           Agglomeration::RepairOptions options;
           options.split_disconnected = split_disconnected;

@@ -51,6 +51,10 @@ namespace Tessella
       describe(const Agglomeration::Statistics &statistics);
 
     private:
+      /// Whether polytopes are split or merged after the method.
+      bool
+      is_repaired() const;
+
       std::string  method = "metis", file, field = "polytope", weights;
       double       cells_per_polytope = 8.;
       unsigned int n_polytopes = 0, levels = 1, min_cells = 1;

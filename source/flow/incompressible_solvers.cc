@@ -450,6 +450,39 @@ namespace Tessella
         speed.set_coefficient_order(2);
         w.reinit(velocity.locally_owned_dofs(), velocity.get_communicator());
         tau.reinit(constant.locally_owned_dofs(), constant.get_communicator());
+        if (!parameters.penalty_step)
+          return;
+        mass_blocks       = diagonal_blocks(1., 0., 0.);
+        divergence_blocks = diagonal_blocks(0., 1., 0.);
+        jump_blocks       = diagonal_blocks(0., 0., 1.);
+      }
+
+
+
+      template <int dim>
+      std::vector<double>
+      PenaltySolver<dim>::diagonal_blocks(const double mass,
+                                          const double tau_value,
+                                          const double speed_value)
+      {
+        // The first function of a space on a polytope is constant.
+        w = 0.;
+        for (unsigned int k = 0; k < constant.n_polytopes(); ++k)
+          {
+            const double one   = std::sqrt(constant.bounding_box(k).volume());
+            *(tau.begin() + k) = tau_value * one;
+            *(w.begin() + velocity.polytopic_dofs().dof_offset[k]) =
+              speed_value * one;
+          }
+        auto &f             = integrand.functor();
+        f.mass              = mass;
+        f.continuity_factor = 1.;
+        std::vector<double> blocks;
+        op.template diagonal_blocks<FlowVector>(integrand,
+                                                {&w, &w, &tau},
+                                                blocks);
+        f.mass = 1.;
+        return blocks;
       }
 
 
@@ -488,10 +521,22 @@ namespace Tessella
                                std::sqrt(constant.bounding_box(k).volume());
         integrand.functor().continuity_factor =
           dt * parameters.continuity_factor;
-        std::vector<double> blocks;
-        op.template diagonal_blocks<FlowVector>(integrand,
-                                                {&w, &w, &tau},
-                                                blocks);
+        // The preconditioner takes the mean speed of a polytope on its facets.
+        std::vector<double> blocks(mass_blocks);
+        const auto         &first = velocity.polytopic_dofs().dof_offset;
+        std::size_t         entry = 0;
+        for (unsigned int k = 0; k < speeds.size(); ++k)
+          {
+            const double divergence =
+                           *(tau.begin() + k) /
+                           std::sqrt(constant.bounding_box(k).volume()),
+                         jump =
+                           integrand.functor().continuity_factor * speeds[k];
+            const std::size_t n = first[k + 1] - first[k], end = entry + n * n;
+            for (; entry < end; ++entry)
+              blocks[entry] += divergence * divergence_blocks[entry] +
+                               jump * jump_blocks[entry];
+          }
         preconditioner.initialize(velocity.polytopic_dofs(),
                                   velocity.n_polytopes(),
                                   blocks);

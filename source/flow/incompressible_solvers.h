@@ -189,6 +189,13 @@ namespace Tessella
         vmult(FlowVector &dst, const FlowVector &src) const;
 
       private:
+        // Diagonal blocks with a factor of the mass, and with the same tau and
+        // |w| everywhere.
+        std::vector<double>
+        diagonal_blocks(const double mass,
+                        const double tau_value,
+                        const double speed_value);
+
         // Inverses of diagonal blocks as a preconditioner.
         class Preconditioner
         {
@@ -213,6 +220,9 @@ namespace Tessella
         FunctorIntegrand<dim, Speed<dim>>             speed;
         Preconditioner                                preconditioner;
         FlowVector                                    w, tau;
+        // Blocks of the mass, of the divergence and of the jumps, which are
+        // computed once.
+        std::vector<double> mass_blocks, divergence_blocks, jump_blocks;
       };
     } // namespace internal
   }   // namespace Flow
