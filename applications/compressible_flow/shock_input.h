@@ -19,7 +19,7 @@ namespace Tessella
     struct ShockInput
     {
       bool   active    = false;
-      double threshold = -3., width = 1., strength = 1.;
+      double threshold = -2., width = 1., strength = 0.5;
       /// Whether the tangent has the derivative of the viscosity.
       bool exact = true;
 

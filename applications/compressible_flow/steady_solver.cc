@@ -126,8 +126,8 @@ namespace Tessella
                     saved.numbers.size() % 7 == 4,
                   ExcMessage("The checkpoint '" + file + "' was written by '" +
                              saved.method + "', but this run is '" + method() +
-                             "': set section Flow to that of the "
-                             "checkpoint."));
+                             "': set sections Flow and Shock capturing to "
+                             "those of the checkpoint."));
       u = vectors[0];
       Flow::PseudoTransientState state;
       state.n_steps        = saved.n_steps;

@@ -37,7 +37,7 @@ namespace Tessella
     struct ShockSensor
     {
       IdealGas<dim> gas;
-      double        threshold = -3., width = 1., strength = 1.;
+      double        threshold = -2., width = 1., strength = 0.5;
 
       TESSELLA_HOST_DEVICE double
       operator()(const PolytopeStencil<dim> &s, double *derivative) const
