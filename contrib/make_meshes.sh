@@ -66,6 +66,7 @@ small() {
   mesh 2 l_shape l_shape.msh msh41 h 0.25
   mesh 2 oscillating oscillating_coarse.msh msh41 h 0.03 waves 4 \
     amplitude 0.02
+  mesh 2 wedge wedge.msh msh41
   mesh 3 cube cube.msh msh41 h 0.4
   mesh 3 cube cube_hexahedra.msh msh41 h 1 hexahedra 1
 

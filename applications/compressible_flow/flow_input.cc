@@ -120,6 +120,7 @@ namespace Tessella
     {
       declare_flow(prm);
       declare_steady(prm);
+      shock.declare_parameters(prm);
       time.declare_parameters(prm);
       declare_limiter(prm);
     }
@@ -331,6 +332,13 @@ namespace Tessella
       parse_flow(prm);
       parse_boundary_conditions(prm);
       parse_steady(prm);
+      shock.parse_parameters(prm);
+      AssertThrow(!shock.active || (steady && reynolds == 0. && !reconstruct),
+                  ExcMessage("Shock capturing/Sensor is for steady flow "
+                             "without viscosity and without reconstruction: "
+                             "set Flow/Steady = true, Flow/Reynolds number = "
+                             "none and Steady/Reconstruction = none, or Sensor "
+                             "= none."));
       parse_forces(prm);
       const std::string end = time.final_time_text(prm);
       time.parse_parameters(prm,

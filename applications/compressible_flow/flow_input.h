@@ -15,6 +15,7 @@
 #include "../common/conservation_problem.h"
 #include "../common/expression.h"
 #include "flow_model.h"
+#include "shock_input.h"
 
 namespace Tessella
 {
@@ -53,8 +54,8 @@ namespace Tessella
       }
     };
 
-    /// Sections "Flow", "Boundary conditions", "Steady", "Forces", "Time" and
-    /// "Limiter" of the parameter file.
+    /// Sections "Flow", "Boundary conditions", "Steady", "Shock capturing",
+    /// "Forces", "Time" and "Limiter" of the parameter file.
     class FlowInput : public ConservationSettings
     {
     public:
@@ -77,6 +78,7 @@ namespace Tessella
       bool steady = false, frozen_rusanov = false, reconstruct = false;
       Flow::ReconstructionData  reconstruction;
       Flow::PseudoTransientData pseudo_transient;
+      ShockInput                shock;
       double                    largest_change = 0.2, tick = 0.;
       unsigned int              n_halvings = 6;
       FreeStream                free_stream;

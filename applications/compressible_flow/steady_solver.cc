@@ -37,6 +37,7 @@ namespace Tessella
       , coefficient_order(coefficient_order)
     {
       PointwiseOperator<dim>(handler, parameters).reinit(u);
+      viscosity = input.shock.create(handler, problem.model.gas);
       if (!input.reconstruct)
         return;
       reconstruction = std::make_unique<Flow::QuadraticReconstruction<dim>>(
@@ -81,7 +82,7 @@ namespace Tessella
              std::string(!input.reconstruct          ? ""
                          : input.reconstruction.weno ? "P1P2 with WENO, "
                                                      : "P1P2, ") +
-             problem.data;
+             input.shock.description() + problem.data;
     }
 
 
@@ -125,8 +126,8 @@ namespace Tessella
                     saved.numbers.size() % 7 == 4,
                   ExcMessage("The checkpoint '" + file + "' was written by '" +
                              saved.method + "', but this run is '" + method() +
-                             "': set section Flow to that of the "
-                             "checkpoint."));
+                             "': set sections Flow and Shock capturing to "
+                             "those of the checkpoint."));
       u = vectors[0];
       Flow::PseudoTransientState state;
       state.n_steps        = saved.n_steps;
@@ -193,13 +194,16 @@ namespace Tessella
       data.largest_change    = input.largest_change;
       data.n_halvings        = input.n_halvings;
       const auto integrands =
-        make_steady_flow(problem.model, handler.max_degree(), data);
+        viscosity == nullptr
+          ? make_steady_flow(problem.model, handler.max_degree(), data)
+          : make_steady_shock_flow(problem.model, handler.max_degree(), data);
       Flow::PseudoTransient<dim, VectorType, MatrixType> iteration(
         handler,
         parameters,
         integrands,
         input.pseudo_transient,
-        reconstruction.get());
+        reconstruction.get(),
+        viscosity.get());
       if (input.time.restart.empty())
         {
           problem.initial->set_time(0.);
@@ -262,7 +266,7 @@ namespace Tessella
       const bool cuda =
         parameters.backend == Backend::cuda ||
         (parameters.backend == Backend::automatic && cuda_is_available() &&
-         !input.needs_host() && !input.reconstruct);
+         !input.needs_host() && !input.reconstruct && viscosity == nullptr);
       AssertThrow(parameters.backend != Backend::cuda || !input.needs_host(),
                   ExcMessage("Execution/Backend = cuda cannot evaluate the "
                              "expressions of Flow/Exact solution: set it to "

@@ -91,6 +91,7 @@ namespace Tessella
       HostVector<double>               u, reconstructed;
 
       std::unique_ptr<Flow::QuadraticReconstruction<dim>> reconstruction;
+      std::unique_ptr<Flow::ArtificialViscosity<dim>>     viscosity;
     };
   } // namespace Application
 } // namespace Tessella

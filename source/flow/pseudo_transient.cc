@@ -35,11 +35,13 @@ namespace Tessella
                      const AssemblyParameters        &parameters,
                      const SteadyIntegrands<dim>     &integrands,
                      const PseudoTransientData       &data,
-                     QuadraticReconstruction<dim>    *reconstruction)
+                     QuadraticReconstruction<dim>    *reconstruction,
+                     ArtificialViscosity<dim>        *viscosity)
         : handler(handler)
         , integrands(integrands)
         , data(data)
         , reconstruction(reconstruction)
+        , viscosity(viscosity)
         , constants(handler.get_triangulation(), &handler.get_mapping())
       {
         AssertThrow(data.first_cfl > 0. && data.largest_cfl > 0. &&
@@ -62,6 +64,17 @@ namespace Tessella
           std::make_unique<Operator>(Handlers{&handler, &handler, &constants},
                                      2,
                                      parameters);
+        if (viscosity != nullptr)
+          {
+            AssertThrow(on_host && reconstruction == nullptr,
+                        ExcMessage("Artificial viscosity runs on the host "
+                                   "alone and without reconstruction: set "
+                                   "Execution/Backend to host."));
+            with_viscosity = std::make_unique<Operator>(
+              Handlers{&handler, &constants, &constants}, 0, parameters);
+            on_constants->reinit(eps);
+            on_constants->reinit(eps_change);
+          }
         if (reconstruction != nullptr)
           {
             AssertThrow(on_host,
@@ -86,18 +99,31 @@ namespace Tessella
         with_time->reinit(matrix);
       }
 
+      void
+      compute_viscosity(const VectorType &u)
+      {
+        if constexpr (on_host)
+          viscosity->compute(u, eps);
+      }
+
       /// Sets @p result to R(@p u).
       void
       compute_residual(const VectorType &u, VectorType &result)
       {
-        if (reconstruction == nullptr)
+        if (viscosity != nullptr)
+          {
+            compute_viscosity(u);
+            with_time->template residual<VectorType>(*integrands.residual,
+                                                     {&u, &eps},
+                                                     result);
+          }
+        else if (reconstruction == nullptr)
           {
             op->template residual<VectorType>(*integrands.residual,
                                               {&u},
                                               result);
-            return;
           }
-        if constexpr (on_host)
+        else if constexpr (on_host)
           {
             reconstruction->reconstruct(u, reconstructed);
             on_quadratic->template residual<VectorType>(*integrands.residual,
@@ -136,6 +162,29 @@ namespace Tessella
         Implementation &implementation;
       };
 
+      /// The derivative of backward Euler's residual with the artificial
+      /// viscosity of the state for which it was computed last, as a matrix.
+      struct ViscousTangent
+      {
+        void
+        vmult(VectorType &result, const VectorType &direction) const
+        {
+          auto &data = implementation;
+          data.matrix.vmult(result, direction);
+          if constexpr (on_host)
+            data.viscosity->change(direction, data.eps_change);
+          data.with_time->template apply_tangent<VectorType>(
+            *data.integrands.residual,
+            {&u, &data.eps},
+            data.eps_change,
+            data.work,
+            1);
+          result.add(1., data.work);
+        }
+        Implementation   &implementation;
+        const VectorType &u;
+      };
+
       /// |R_n|; computes R_n unless it is that of the last step.
       double
       present_residual(const VectorType &u)
@@ -163,9 +212,10 @@ namespace Tessella
       void
       set_steps(const VectorType &u, const double cfl)
       {
-        on_constants->template residual<VectorType>(*integrands.speed,
-                                                    {&u, &inverse_step},
-                                                    marks);
+        on_constants->template residual<VectorType>(
+          *integrands.speed,
+          {&u, viscosity == nullptr ? &inverse_step : &eps},
+          marks);
         std::vector<double>       values = internal::owned_entries(marks);
         const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
         const auto               &degree = handler.polytopic_dofs().degree;
@@ -187,9 +237,13 @@ namespace Tessella
       unsigned int
       solve_linear(const VectorType &u)
       {
-        with_time->template assemble_jacobian<VectorType>(*integrands.matrix,
-                                                          {&u, &inverse_step},
-                                                          matrix);
+        if (viscosity == nullptr)
+          with_time->template assemble_jacobian<VectorType>(*integrands.matrix,
+                                                            {&u, &inverse_step},
+                                                            matrix);
+        else
+          with_viscosity->template assemble_jacobian<VectorType>(
+            *integrands.matrix, {&u, &eps, &inverse_step}, matrix);
         change = 0.;
         if (data.method == LinearMethod::gmres_ilu0)
           return data.single_precision
@@ -225,7 +279,12 @@ namespace Tessella
                       typename Solver::AdditionalData(data.gmres_vectors));
         try
           {
-            if (reconstruction == nullptr)
+            if (viscosity != nullptr && viscosity->exact)
+              solver.solve(ViscousTangent{*this, u},
+                           change,
+                           residual,
+                           preconditioner);
+            else if (reconstruction == nullptr)
               solver.solve(matrix, change, residual, preconditioner);
             else
               {
@@ -299,6 +358,9 @@ namespace Tessella
         PseudoTransientStep result;
         result.step = ++state.n_steps;
         result.cfl  = cfl_number();
+        // Failed trials have left that of another state.
+        if (viscosity != nullptr)
+          compute_viscosity(u);
         set_steps(u, result.cfl);
         slow = false;
         try
@@ -344,12 +406,15 @@ namespace Tessella
       const SteadyIntegrands<dim>            &integrands;
       const PseudoTransientData               data;
       QuadraticReconstruction<dim>           *reconstruction;
+      ArtificialViscosity<dim>               *viscosity;
       AgglomerationHandler<dim>               constants;
       std::unique_ptr<PointwiseOperator<dim>> op, with_time, on_constants,
-        with_change, on_quadratic;
+        with_change, on_quadratic, with_viscosity;
       /// Reconstruction of the last state and of a change, and results that
       /// are tested with quadratic functions.
       VectorType reconstructed, reconstructed_change, quadratic_result;
+      /// Artificial viscosity and its change.
+      VectorType eps, eps_change;
       VectorType residual, change, trial, trial_residual, difference, work,
         inverse_step, marks;
       MatrixType           matrix;
@@ -369,9 +434,10 @@ namespace Tessella
       const AssemblyParameters        &parameters,
       const SteadyIntegrands<dim>     &integrands,
       const PseudoTransientData       &data,
-      QuadraticReconstruction<dim>    *reconstruction)
+      QuadraticReconstruction<dim>    *reconstruction,
+      ArtificialViscosity<dim>        *viscosity)
       : implementation(std::make_unique<Implementation>(
-          handler, parameters, integrands, data, reconstruction))
+          handler, parameters, integrands, data, reconstruction, viscosity))
     {}
 
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Pseudo-transient continuation: orders of convergence of a manufactured flow,
-// Newton's convergence, all linear solvers, going on from a state, failures,
-// and the same bits on any number of processes.
+// Newton's convergence, all linear solvers, artificial viscosity, going on from
+// a state, failures, and the same bits on any number of processes.
 
 #include <deal.II/base/function.h>
 
@@ -120,6 +120,143 @@ l2_error(const AgglomerationHandler<dim> &handler, const HostVector<double> &u)
                                               dealii::VectorTools::L2_norm);
   return Tessella::VectorTools::compute_global_error(
     handler, difference, dealii::VectorTools::L2_norm);
+}
+
+using Viscous =
+  Flow::WithArtificialViscosity<2, Flow::Euler<2, Flow::HLLC, Data<2>>>;
+
+/// A jump of the density in a flow of uniform velocity and pressure.
+class Jump : public Function<2>
+{
+public:
+  Jump()
+    : Function<2>(4)
+  {}
+  double
+  value(const Point<2> &x, const unsigned int component) const override
+  {
+    const double rho  = x[0] + 0.3 * x[1] < 0.66 ? 1. : 2.;
+    const double u[4] = {rho, 0.4 * rho, 0.2 * rho, 2.5 + 0.1 * rho};
+    return u[component];
+  }
+};
+
+/// A mesh with the space of a flow and that of its artificial viscosity.
+struct ShockSpaces
+{
+  ShockSpaces(const unsigned int n, const unsigned int p, const bool polygons)
+  {
+    GridGenerator::subdivided_hyper_cube(triangulation, n);
+    const auto strategy = polygons ? Agglomeration::rtree_parts<2>(n * n / 5)
+                                   : Agglomeration::none<2>();
+    flow.agglomerate(strategy);
+    flow.distribute_dofs(FESystem<2>(FE_BoundingBoxLegendre<2>(p), 4));
+    constants.agglomerate(strategy);
+    constants.distribute_dofs(FE_BoundingBoxLegendre<2>(0));
+    PointwiseOperator<2>(flow).reinit(u);
+    PointwiseOperator<2>(flow).reinit(r);
+    PointwiseOperator<2>(flow).reinit(du);
+    PointwiseOperator<2>(constants).reinit(eps);
+    PointwiseOperator<2>(constants).reinit(zero);
+    PointwiseOperator<2>(constants).reinit(difference);
+  }
+  template <typename F>
+  void
+  project(const F &function)
+  {
+    LinearAlgebra::distributed::Vector<double> &vector = u;
+    Tessella::VectorTools::project(flow, function, vector);
+  }
+  /// R(u, eps) - R(u, 0).
+  void
+  viscous_part()
+  {
+    FunctorIntegrand<2, Viscous> integrand(manufactured<2>(Viscous()));
+    PointwiseOperator<2>         op({&flow, &constants}, 0, on_host());
+    op.residual<HostVector<double>>(integrand, {&u, &zero}, du);
+    op.residual<HostVector<double>>(integrand, {&u, &eps}, r);
+    r.add(-1., du);
+  }
+
+  Triangulation<2>        triangulation;
+  AgglomerationHandler<2> flow{triangulation}, constants{triangulation};
+  HostVector<double>      u, r, du, eps, zero, difference;
+};
+
+/// Sensor, its derivative, conservation and uniform flow.
+void
+test_sensor(const unsigned int p, const bool polygons)
+{
+  const std::string name =
+    "Degree " + std::to_string(p) + (polygons ? " on polygons" : "");
+  ShockSpaces                  s(16, p, polygons);
+  Flow::ArtificialViscosity<2> viscosity(s.flow, Flow::ShockSensor<2>());
+  s.project(Manufactured<2>());
+  viscosity.compute(s.u, s.eps);
+  check(name + ": no viscosity in a smooth flow", s.eps.l2_norm() == 0.);
+  s.project(Jump());
+  viscosity.compute(s.u, s.eps);
+  // Polytopes through which the line x + 0.3 y = 0.66 passes.
+  const PolytopicMesh<2> &mesh = s.flow.polytopic_mesh();
+  bool                    near = true, far = true;
+  for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+    {
+      const double *b     = &mesh.box[4 * k];
+      const double  lower = b[0] + 0.3 * b[1] - 0.66,
+                   upper = b[2] + 0.3 * b[3] - 0.66, h = b[2] - b[0],
+                   value = s.eps[k] / std::sqrt(h * (b[3] - b[1]));
+      if (lower > 0. || upper < 0.)
+        far = far && value == 0.;
+      else if (lower < -0.3 * h && upper > 0.3 * h && !polygons)
+        near = near && value > 0.2 * h / p && value < 3. * h / p;
+    }
+  check(name + ": viscosity at a jump",
+        near && far && viscosity.extent().second > 3);
+
+  // Derivative, with a sensor that is on its ramp everywhere.
+  Flow::ShockSensor<2> wide;
+  wide.threshold = -6.;
+  wide.width     = 6.;
+  Flow::ArtificialViscosity<2> on_ramp(s.flow, wide);
+  s.project(Manufactured<2>());
+  s.du = s.u;
+  for (unsigned int i = 0; i < s.du.size(); ++i)
+    s.du[i] *= std::sin(3. * i + 1.);
+  on_ramp.compute(s.u, s.eps);
+  check(name + ": the ramp", on_ramp.extent().second == mesh.n_polytopes());
+  on_ramp.change(s.du, s.zero);
+  const double length = 1e-5;
+  s.u.add(length, s.du);
+  on_ramp.compute(s.u, s.eps);
+  s.u.add(-2. * length, s.du);
+  on_ramp.compute(s.u, s.difference);
+  s.difference.sadd(-0.5 / length, 0.5 / length, s.eps);
+  s.difference.add(-1., s.zero);
+  check_below(name + ": derivative",
+              s.difference.l2_norm() / s.zero.l2_norm(),
+              1e-5);
+
+  s.zero = 0.;
+  s.project(Jump());
+  on_ramp.compute(s.u, s.eps);
+  s.viscous_part();
+  double sum[4] = {};
+  for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+    for (unsigned int c = 0; c < 4; ++c)
+      {
+        const double *b = &mesh.box[4 * k];
+        sum[c] += s.r[s.flow.polytopic_dofs().dof_offset[k] +
+                      c * s.flow.polytopic_dofs().n_basis[k]] *
+                  std::sqrt((b[2] - b[0]) * (b[3] - b[1]));
+      }
+  double drift = 0.;
+  for (const double value : sum)
+    drift = std::max(drift, std::abs(value));
+  check(name + ": there is a viscous part", s.r.l2_norm() > 1e-4);
+  check_below(name + ": conservation", drift, 1e-13);
+  set_start(s.flow, s.u);
+  s.viscous_part();
+  check_below(name + ": uniform flow", s.r.linfty_norm(), 1e-13);
 }
 
 /// L2 error of the manufactured flow on n^dim cells; with @p reconstruct, of
@@ -455,6 +592,64 @@ test_solvers()
                  "failures in a row"));
 }
 
+/// Steps of the manufactured flow with a sensor, and its error.
+std::vector<Flow::PseudoTransientStep>
+viscous_steps(const unsigned int          n,
+              const Flow::ShockSensor<2> &sensor,
+              const bool                  exact,
+              double                     &error)
+{
+  ShockSpaces s(n, 2, false);
+  const auto  equations = manufactured<2>(Viscous());
+  const auto  integrands =
+    Flow::make_steady_integrands<2>(equations, equations, 2);
+  Flow::ArtificialViscosity<2> viscosity(s.flow, sensor, exact);
+  Flow::PseudoTransientData    data;
+  data.tolerance = 1e-11;
+  Iteration<2> iteration(
+    s.flow, on_host(), integrands, data, nullptr, &viscosity);
+  set_start(s.flow, s.u);
+  std::vector<Flow::PseudoTransientStep> steps;
+  iteration.solve(s.u, [&](const Flow::PseudoTransientStep &step) {
+    steps.push_back(step);
+    return true;
+  });
+  error = l2_error(s.flow, s.u);
+  return steps;
+}
+
+void
+test_shock_capturing()
+{
+  for (const unsigned int p : {1, 2, 3})
+    test_sensor(p, false);
+  test_sensor(2, true);
+  double coarse, fine;
+  viscous_steps(8, Flow::ShockSensor<2>(), true, coarse);
+  viscous_steps(16, Flow::ShockSensor<2>(), true, fine);
+  const double rate = std::log2(coarse / fine);
+  check("With sensor, degree 2: rate", rate >= 2.9);
+  if (!(rate >= 2.9))
+    deallog << "rate " << rate << ", errors " << coarse << ", " << fine
+            << std::endl;
+
+  // A viscosity that depends on the flow everywhere.
+  Flow::ShockSensor<2> wide;
+  wide.threshold = -6.;
+  wide.width     = 6.;
+  double     of_exact, of_frozen;
+  const auto exact     = viscous_steps(8, wide, true, of_exact),
+             frozen    = viscous_steps(8, wide, false, of_frozen);
+  const unsigned int n = exact.size();
+  check("With viscosity, the last steps are quadratic",
+        n >= 3 &&
+          exact[n - 1].reduction <
+            100. * exact[n - 2].reduction * exact[n - 2].reduction + 1e-11);
+  check("The frozen tangent has the same result",
+        std::abs(of_exact - of_frozen) < 1e-8 && of_exact > 1.1 * coarse);
+  check("The frozen tangent needs more steps", frozen.size() > n);
+}
+
 /// Steps on a distributed mesh of a communicator, with or without
 /// reconstruction.
 std::vector<Flow::PseudoTransientStep>
@@ -508,5 +703,6 @@ main(int argc, char **argv)
     }
   test_rates();
   test_reconstructions();
+  test_shock_capturing();
   test_solvers();
 }

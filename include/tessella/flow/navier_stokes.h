@@ -3,6 +3,7 @@
 #define tessella_flow_navier_stokes_h
 
 #include <tessella/flow/euler.h>
+#include <tessella/flow/interior_penalty.h>
 #include <tessella/flow/viscosity.h>
 
 // The compressible Navier-Stokes equations as a functor of PointwiseOperator,
@@ -104,37 +105,13 @@ namespace Tessella
       {
         using Number = decltype(without_reference(r0.value[0]));
         Base::interior_facet(p, u0, u1, r0, r1);
-        Number jump[n_components][dim], value[n_components], f[dim + 2][dim];
+        Number jump[n_components][dim];
         for (int c = 0; c < n_components; ++c)
-          {
-            value[c] = Number(0.);
-            for (int d = 0; d < dim; ++d)
-              jump[c][d] = (u0.value[c] - u1.value[c]) * p.normal[d];
-          }
-        for (int side = 0; side < 2; ++side)
-          {
-            const U &u = side == 0 ? u0 : u1;
-            R       &r = side == 0 ? r0 : r1;
-            add_normal(u.value, u.gradient, true, p.normal, -0.5, value);
-            viscosity.flux(gas, &u.value[0], jump, true, f);
-            for (int c = 1; c < n_components; ++c)
-              {
-                Number normal = Number(0.);
-                for (int d = 0; d < dim; ++d)
-                  {
-                    r.gradient[c][d] = -0.5 * f[c][d];
-                    normal += f[c][d] * p.normal[d];
-                  }
-                value[c] += (0.25 * penalty_constant * p.penalty) * normal;
-              }
-            for (int d = 0; d < dim; ++d)
-              r.gradient[0][d] = Number(0.);
-          }
-        for (int c = 1; c < n_components; ++c)
-          {
-            r0.value[c] += value[c];
-            r1.value[c] -= value[c];
-          }
+          for (int d = 0; d < dim; ++d)
+            jump[c][d] = (u0.value[c] - u1.value[c]) * p.normal[d];
+        const FacetFlux<Number> flux{*this, &u0.value[0], &u1.value[0]};
+        add_interior_penalty<dim, n_components, 1>(
+          p, penalty_constant, flux, u0.gradient, u1.gradient, jump, r0, r1);
       }
 
       template <typename U, typename R>
@@ -192,6 +169,24 @@ namespace Tessella
       template <typename Number>
       TESSELLA_HOST_DEVICE static Number
       without_reference(const Number &);
+
+      /// G(U) of both sides of a facet.
+      template <typename Number>
+      struct FacetFlux
+      {
+        const NavierStokes &equations;
+        const Number       *u0, *u1;
+
+        template <typename Gradient>
+        TESSELLA_HOST_DEVICE void
+        operator()(const int       side,
+                   const Gradient &gradient,
+                   Number (*f)[dim]) const
+        {
+          equations.viscosity.flux(
+            equations.gas, side == 0 ? u0 : u1, gradient, true, f);
+        }
+      };
 
       /// Adds factor G(u) gradient . n.
       template <typename Number, typename Gradient>

@@ -5,6 +5,7 @@
 #include <deal.II/base/exceptions.h>
 
 #include <tessella/backends/assembly_parameters.h>
+#include <tessella/flow/artificial_viscosity.h>
 #include <tessella/flow/quadratic_reconstruction.h>
 #include <tessella/flow/steady_integrands.h>
 #include <tessella/grid/agglomeration_handler.h>
@@ -112,6 +113,11 @@ namespace Tessella
      * weights of WENO held fixed. LinearMethod::lusgs solves with the matrix of
      * U. The host alone has it.
      *
+     * <b>Artificial viscosity.</b> With an ArtificialViscosity, integrands are
+     * those of make_steady_integrands() for WithArtificialViscosity; the field
+     * eps is that of the state in every residual, and the tangent as described
+     * there. The host alone has it.
+     *
      * <b>Where it runs.</b> VectorType and MatrixType are HostVector<double>
      * and HostBlockMatrix<double>, or DeviceVector<double> and
      * DeviceBlockMatrix<double> with integrands that nvcc has compiled; then
@@ -132,13 +138,14 @@ namespace Tessella
     class PseudoTransient
     {
     public:
-      /// @p handler, @p integrands and @p reconstruction, which may be null,
-      /// must outlive the object.
+      /// @p handler, @p integrands, @p reconstruction and @p viscosity must
+      /// outlive the object; the last two may be null, and one of them must.
       PseudoTransient(const AgglomerationHandler<dim> &handler,
                       const AssemblyParameters        &parameters,
                       const SteadyIntegrands<dim>     &integrands,
                       const PseudoTransientData &data = PseudoTransientData(),
-                      QuadraticReconstruction<dim> *reconstruction = nullptr);
+                      QuadraticReconstruction<dim> *reconstruction = nullptr,
+                      ArtificialViscosity<dim>     *viscosity      = nullptr);
       ~PseudoTransient();
 
       /// Sets the size of a vector for the solution.

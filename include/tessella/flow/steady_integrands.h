@@ -17,14 +17,25 @@ namespace Tessella
 {
   namespace Flow
   {
-    /// A functor @p F of one field U with the time term s U, whose factor s,
-    /// the reciprocal of a local step, is a second field.
+    /// @p Fields and one more field of one component.
+    template <typename Fields>
+    struct AddScalarField;
+    template <int... n>
+    struct AddScalarField<FieldComponents<n...>>
+    {
+      using Fields = FieldComponents<n..., 1>;
+    };
+
+
+
+    /// A functor @p F with the time term s U of its first field U, whose factor
+    /// s, the reciprocal of a local step, is a field after those of F.
     template <int dim, typename F>
     struct WithTimeTerm
     {
       using Traits                      = PointwiseTraits<dim, F>;
       static constexpr int n_components = F::n_components;
-      using Fields                      = FieldComponents<n_components, 1>;
+      using Fields = typename AddScalarField<typename Traits::Fields>::Fields;
       static constexpr unsigned int volume_input = Traits::volume_input |
                                                    PointwiseRows::values,
                                     volume_output = Traits::volume_output |
@@ -40,7 +51,7 @@ namespace Tessella
       {
         f.volume(p, u, r);
         for (int c = 0; c < n_components; ++c)
-          r.value[c] += u.value[n_components] * u.value[c];
+          r.value[c] += u.value[Traits::Fields::n_components] * u.value[c];
       }
       template <typename U, typename R>
       TESSELLA_HOST_DEVICE void
@@ -82,7 +93,7 @@ namespace Tessella
 
     /// Integral over the boundary of a polytope of the larger F::wave_speed()
     /// of both sides. Test functions are constants, and so is the second field,
-    /// which is not used.
+    /// which F need not use.
     template <int dim, typename F>
     struct SurfaceSpeed
     {
@@ -187,14 +198,14 @@ namespace Tessella
     {
       using Pointer = std::unique_ptr<PointwiseIntegrand<dim>>;
 
-      /// R(U; v), with the field U.
+      /// R(U; v), with the field U and, with artificial viscosity, eps.
       Pointer residual;
-      /// R and the time term, with the fields U and s; its Jacobian with
+      /// R and the time term, with the fields of R and s; its Jacobian with
       /// respect to U is that of the linear systems and may be approximate.
       Pointer matrix;
       /// The time term, with the fields dU and s.
       Pointer time_term;
-      /// SurfaceSpeed, with the fields U and s.
+      /// SurfaceSpeed, with the fields U and eps, or s where there is none.
       Pointer speed;
       /// AdmissibleStep of length 1, 1/2, 1/4, .., with the fields U, dU and s.
       std::vector<Pointer> admissible;

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_applications_compressible_flow_shock_input_h
+#define tessella_applications_compressible_flow_shock_input_h
+
+#include <deal.II/base/parameter_handler.h>
+
+#include <tessella/flow/artificial_viscosity.h>
+
+#include <memory>
+#include <string>
+
+#include "flow_model.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// Section "Shock capturing".
+    struct ShockInput
+    {
+      bool   active    = false;
+      double threshold = -2., width = 1., strength = 0.5;
+      /// Whether the tangent has the derivative of the viscosity.
+      bool exact = true;
+
+      void
+      declare_parameters(dealii::ParameterHandler &prm);
+      void
+      parse_parameters(dealii::ParameterHandler &prm);
+
+      template <int dim>
+      std::unique_ptr<Flow::ArtificialViscosity<dim>>
+      create(const AgglomerationHandler<dim> &handler,
+             const Flow::IdealGas<dim>       &gas) const;
+
+      /// What a checkpoint must agree with.
+      std::string
+      description() const;
+    };
+
+    /// Integrands of PseudoTransient for Euler with artificial viscosity, for
+    /// degrees up to @p degree, on the host.
+    template <int dim>
+    Flow::SteadyIntegrands<dim>
+    make_steady_shock_flow(const FlowModel<dim>  &model,
+                           const unsigned int     degree,
+                           const SteadyModelData &data);
+  } // namespace Application
+} // namespace Tessella
+
+#endif
