@@ -164,7 +164,7 @@ namespace Tessella
                  const dealii::Function<dim> *pressure = nullptr);
       /// The same, with the velocities and pressures of past times, so that the
       /// first step has the full order: the functions are evaluated at time,
-      /// time - step, ..
+      /// time - step and so on.
       void
       initialize_with_past(const double           time,
                            const double           step,

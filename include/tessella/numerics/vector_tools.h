@@ -158,8 +158,8 @@ namespace Tessella
      * components that @p mask selects (by default, all of them).
      *
      * The dG norm is that of Dong, Georgoulis and Kappas (2021),
-     *   |e|^2 = sum_k |a^(1/2) grad e|^2_k + |c_0 e|^2_k
-     *         + sum_F |sigma^(1/2) [e]|^2_F + 1/2 ||b.n|^(1/2) [e]|^2_F,
+     *   |e|^2 = sum_k |a^(1/2) grad e|^2_k + |c_0 e|^2_k +
+     *           sum_F |sigma^(1/2) [e]|^2_F + 1/2 ||b.n|^(1/2) [e]|^2_F,
      * where c_0^2 = c - 1/2 div b and [e] = e on the boundary (sigma acts on
      * Dirichlet parts only). It is computed from the coefficient blocks of
      * @p form at points, for any form, by the energy that they assign to a
@@ -170,8 +170,8 @@ namespace Tessella
      *   interior penalty with upwind advection, in convective and in
      *   conservative form;
      * - boundary: weight c_00 + 1/2 (b + beta).n, where the second term is the
-     *   boundary term of the integration by parts of (b + beta).grad e e: sigma
-     *   + 1/2 |b.n| on Dirichlet parts, 1/2 |b.n| on inflow and outflow parts,
+     *   boundary term of the integration by parts of (b + beta).grad e e:
+     *   sigma + 1/2 |b.n| on Dirichlet, 1/2 |b.n| on inflow and outflow parts,
      *   the Robin coefficient on Robin parts;
      * - volume: c_0^2 = c - 1/2 div(b + beta), with the divergence of a linear
      *   least-squares fit on each sub-cell, which is exact for fields that are
