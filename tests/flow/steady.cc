@@ -141,12 +141,21 @@ public:
   }
 };
 
+/// n x n squares.
+struct Squares : Triangulation<2>
+{
+  explicit Squares(const unsigned int n)
+  {
+    GridGenerator::subdivided_hyper_cube(*this, n);
+  }
+};
+
 /// A mesh with the space of a flow and that of its artificial viscosity.
 struct ShockSpaces
 {
   ShockSpaces(const unsigned int n, const unsigned int p, const bool polygons)
+    : triangulation(n)
   {
-    GridGenerator::subdivided_hyper_cube(triangulation, n);
     const auto strategy = polygons ? Agglomeration::rtree_parts<2>(n * n / 5)
                                    : Agglomeration::none<2>();
     flow.agglomerate(strategy);
@@ -178,7 +187,7 @@ struct ShockSpaces
     r.add(-1., du);
   }
 
-  Triangulation<2>        triangulation;
+  Squares                 triangulation;
   AgglomerationHandler<2> flow{triangulation}, constants{triangulation};
   HostVector<double>      u, r, du, eps, zero, difference;
 };
@@ -196,24 +205,25 @@ test_sensor(const unsigned int p, const bool polygons)
   check(name + ": no viscosity in a smooth flow", s.eps.l2_norm() == 0.);
   s.project(Jump());
   viscosity.compute(s.u, s.eps);
-  // Polytopes through which the line x + 0.3 y = 0.66 passes.
-  const PolytopicMesh<2> &mesh = s.flow.polytopic_mesh();
-  bool                    near = true, far = true;
+  // No viscosity where the line x + 0.3 y = 0.66 does not pass. Even modes
+  // vanish on polytopes whose centre is on it.
+  const PolytopicMesh<2> &mesh   = s.flow.polytopic_mesh();
+  unsigned int            n_near = 0;
+  bool                    far = true, bounded = true;
   for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
     {
       const double *b     = &mesh.box[4 * k];
-      const double  lower = b[0] + 0.3 * b[1] - 0.66,
-                   upper = b[2] + 0.3 * b[3] - 0.66, h = b[2] - b[0],
-                   value = s.eps[k] / std::sqrt(h * (b[3] - b[1]));
-      if (lower > 0. || upper < 0.)
+      const double  value = s.eps[k] / std::sqrt((b[2] - b[0]) * (b[3] - b[1])),
+                   h      = std::sqrt(mesh.measure[k]);
+      if (b[0] + 0.3 * b[1] > 0.66 || b[2] + 0.3 * b[3] < 0.66)
         far = far && value == 0.;
-      else if (lower < -0.3 * h && upper > 0.3 * h && !polygons)
-        near = near && value > 0.2 * h / p && value < 3. * h / p;
+      bounded = bounded && value < h / p;
+      n_near += value > 0.2 * h / p;
     }
-  check(name + ": viscosity at a jump",
-        near && far && viscosity.extent().second > 3);
+  check(name + ": viscosity at a jump", n_near >= 6 && far && bounded);
+  check(name + ": extent", viscosity.extent().second >= n_near);
 
-  // Derivative, with a sensor that is on its ramp everywhere.
+  // Derivative, with a sensor that is on its ramp on most polytopes.
   Flow::ShockSensor<2> wide;
   wide.threshold = -6.;
   wide.width     = 6.;
@@ -223,7 +233,7 @@ test_sensor(const unsigned int p, const bool polygons)
   for (unsigned int i = 0; i < s.du.size(); ++i)
     s.du[i] *= std::sin(3. * i + 1.);
   on_ramp.compute(s.u, s.eps);
-  check(name + ": the ramp", on_ramp.extent().second == mesh.n_polytopes());
+  check(name + ": the ramp", 2 * on_ramp.extent().second > mesh.n_polytopes());
   on_ramp.change(s.du, s.zero);
   const double length = 1e-5;
   s.u.add(length, s.du);
@@ -256,7 +266,18 @@ test_sensor(const unsigned int p, const bool polygons)
   check_below(name + ": conservation", drift, 1e-13);
   set_start(s.flow, s.u);
   s.viscous_part();
-  check_below(name + ": uniform flow", s.r.linfty_norm(), 1e-13);
+  // Integrals with functions of size one.
+  double largest = 0.;
+  for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+    {
+      const double *b      = &mesh.box[4 * k];
+      const auto   &offset = s.flow.polytopic_dofs().dof_offset;
+      for (std::uint64_t i = offset[k]; i < offset[k + 1]; ++i)
+        largest =
+          std::max(largest,
+                   std::abs(s.r[i]) * std::sqrt((b[2] - b[0]) * (b[3] - b[1])));
+    }
+  check_below(name + ": uniform flow", largest, 1e-13);
 }
 
 /// L2 error of the manufactured flow on n^dim cells; with @p reconstruct, of
