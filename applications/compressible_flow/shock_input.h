@@ -33,7 +33,8 @@ namespace Tessella
       create(const AgglomerationHandler<dim> &handler,
              const Flow::IdealGas<dim>       &gas) const;
 
-      /// What a checkpoint must agree with.
+      /// The text that is the same for a checkpoint and a run that goes on from
+      /// it.
       std::string
       description() const;
     };
