@@ -82,7 +82,7 @@ namespace Tessella
                       idle.push_back(std::move(rows));
                     });
       // Two kinds of problems at once have objects for all threads.
-      const std::size_t n_kept = 2 * MultithreadInfo::n_threads();
+      const std::size_t n_kept = 2 * dealii::MultithreadInfo::n_threads();
       if (idle.size() > n_kept)
         idle.erase(idle.begin(), idle.end() - n_kept);
     }
