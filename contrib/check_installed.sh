@@ -159,19 +159,19 @@ bash "$root/contrib/check_tutorials.sh" --keep "$folder/tutorials" "$prefix" |
 
 say "Mistakes with the program of README.md"
 cd "$folder"
-head -c 3000 "$meshes/square.msh" >short.msh
+head -c 1000 "$meshes/square.msh" >short.msh
 echo "This is no mesh." >text.msh
 mistake "README's program, mesh missing" "$folder/poisson/build/poisson" missing.msh
 mistake "README's program, mesh cut off" "$folder/poisson/build/poisson" ../short.msh
 mistake "README's program, text as a mesh" "$folder/poisson/build/poisson" ../text.msh
 
 say "Mistakes with the tutorials"
-while read -r name _ seconds _; do
+while read -r -u 3 name _ seconds _; do
   name=${name%:}
   whole=$folder/tutorials/$name
   mapfile -t files < <(cd "$whole" && ls | grep -E '\.(vtu|pvd|svg|checkpoint)$' || true)
   spoil "$name" "$whole/$name" "$seconds" ${files[@]+"${files[@]}"}
-done <"$folder/tutorials.txt"
+done 3<"$folder/tutorials.txt" # programs may read the standard input
 
 say "Mistakes with the programs"
 n_programs=0
@@ -179,7 +179,7 @@ for page in "$prefix"/share/man/man1/*.1*; do
   name=$(basename "${page%.1*}")
   program=$prefix/bin/$name
   # Manual pages of others may be in the same folder.
-  [ -x "$program" ] && "$program" --version 2>/dev/null | grep -q '^Tessella' || continue
+  [ -x "$program" ] && "$program" --version 2>/dev/null | grep -q '(Tessella)' || continue
   n_programs=$((n_programs + 1))
   [ -f "$prefix/share/bash-completion/completions/$name" ] ||
     bad "$name has no completion"
