@@ -34,20 +34,6 @@ namespace Tessella
       {
         return (n + 1) / 2 * 2;
       }
-
-      template <typename Structure>
-      bool
-      same(const Structure &a, const Structure &b)
-      {
-        return a.field_components == b.field_components &&
-               a.n_components == b.n_components && a.volume == b.volume &&
-               a.interior_facets == b.interior_facets &&
-               a.boundary_facets == b.boundary_facets &&
-               a.volume_input == b.volume_input &&
-               a.volume_output == b.volume_output &&
-               a.facet_input == b.facet_input &&
-               a.facet_output == b.facet_output;
-      }
     } // namespace
 
 
@@ -423,7 +409,7 @@ namespace Tessella
                    : jacobian ? jacobian_plan
                               : residual_plan;
       if (plan.revision != 0 && plan.revision == geometry.revision &&
-          same(plan.structure, structure))
+          is_same(plan.structure, structure))
         return plan;
       plan.revision = 0;
       plan.why.clear();

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "../backends/host_dispatch.h"
+#include "pointwise_backend.h"
 
 namespace Tessella
 {
@@ -61,18 +62,9 @@ namespace Tessella
     HostPointwiseRows<dim>::fits(const HostPointwiseProblem<dim> &other,
                                  const Result                     result) const
     {
-      const Structure s = other.integrand.structure();
       return result == result_type && other.field == problem->field &&
              (other.direction == nullptr) == (problem->direction == nullptr) &&
-             s.field_components == structure.field_components &&
-             s.n_components == structure.n_components &&
-             s.volume == structure.volume &&
-             s.interior_facets == structure.interior_facets &&
-             s.boundary_facets == structure.boundary_facets &&
-             s.volume_input == structure.volume_input &&
-             s.volume_output == structure.volume_output &&
-             s.facet_input == structure.facet_input &&
-             s.facet_output == structure.facet_output;
+             is_same(other.integrand.structure(), structure);
     }
 
 

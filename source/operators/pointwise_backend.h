@@ -16,6 +16,23 @@ namespace Tessella
 {
   namespace internal
   {
+    /// Whether integrands with these structures, PointwiseIntegrand::Structure,
+    /// have the same buffers and plans.
+    template <typename Structure>
+    bool
+    is_same(const Structure &a, const Structure &b)
+    {
+      return a.field_components == b.field_components &&
+             a.n_components == b.n_components && a.volume == b.volume &&
+             a.interior_facets == b.interior_facets &&
+             a.boundary_facets == b.boundary_facets &&
+             a.volume_input == b.volume_input &&
+             a.volume_output == b.volume_output &&
+             a.facet_input == b.facet_input && a.facet_output == b.facet_output;
+    }
+
+
+
     /// Integrand and discrete functions that a PointwiseBackend evaluates.
     template <int dim>
     struct PointwiseArguments

@@ -67,7 +67,7 @@ foreach(program IN LISTS programs)
     message(FATAL_ERROR "The manual page of ${name} is:\n${manual}")
   endif()
 endforeach()
-foreach(name convergence_study tessella_info)
+foreach(name convergence_study assembly_throughput tessella_info)
   run(0 "^${name} .Tessella. ${VERSION} commit .*deal.II .*Trilinos .*CUDA "
     ${PROGRAMS}/${name} --version)
   run(0 "^${name}: .*Usage: .*Options: .*--version" ${PROGRAMS}/${name} --help)
