@@ -184,6 +184,9 @@ class Site:
         with open(os.path.join(self.root, document), encoding="utf-8") as file:
             text = file.read()
         title, _, body = text.partition("\n")
+        # Doxygen does not see emphasis that has code in it.
+        body = re.sub(r"(?<=\n\n)\*(?![*\s])([^*]+)\*(?=\n\n)",
+                      r"<em>\1</em>", "\n" + body)[1:]
         body = "".join(inline_code(part) if code else self.prose(document, part)
                        for code, part in split_code("\n" + body))
         identifier = "mainpage" if document == "README.md" else page_id(
