@@ -306,9 +306,8 @@ namespace Tessella
         if (report.empty())
           return;
         output.write_table(report);
-        if (output.write_csv && report.has_kernels())
-          write_file(output.file("-kernels.csv"),
-                     [&](std::ostream &out) { report.write_kernels_csv(out); });
+        if (report.has_kernels())
+          output.write_csv_file("-kernels.csv", report.kernels());
       }
 
       void

@@ -449,6 +449,8 @@ namespace Tessella
         if (output.fields_of_level(row.level, parameters.mesh.n_levels()) &&
             row.degree == parameters.discretisation.degrees.front())
           write_polytopes(handler, output, row);
+        if (output.fields_of_level(row.level, parameters.mesh.n_levels()))
+          report_solution(output, handler, u, stem(row));
         table.add(row);
         std::string text = "  degree " + std::to_string(row.degree) + ": " +
                            std::to_string(row.n_dofs) + " unknowns, " +

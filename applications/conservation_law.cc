@@ -281,7 +281,9 @@ namespace Tessella
       {
         using Interpretation = typename PolytopicDataOut<dim>::Interpretation;
         const OutputInput &output = parameters.output;
-        const std::string  level  = "-" + std::to_string(row.level);
+        const std::string  run =
+          "-" + std::to_string(row.level) + "-p" + std::to_string(row.degree);
+        report_solution(output, handler, solution, run);
         if (output.write_solution)
           {
             std::vector<Interpretation> interpretation(
@@ -295,8 +297,7 @@ namespace Tessella
             PolytopicDataOut<dim> data_out(handler);
             data_out.add_data_vector(solution, problem.names, interpretation);
             data_out.build_patches();
-            data_out.write_vtu_file(output.file(
-              level + "-p" + std::to_string(row.degree) + "-solution.vtu"));
+            data_out.write_vtu_file(output.file(run + "-solution.vtu"));
           }
         // The polytopes are the same for all degrees.
         if (row.degree != parameters.discretisation.degrees.front())

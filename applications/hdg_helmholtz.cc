@@ -27,6 +27,7 @@
 #include <string>
 
 #include "common/distributed_mesh.h"
+#include "common/html_report.h"
 #include "common/program.h"
 #include "common/solvability.h"
 #include "common/text_table.h"
@@ -338,11 +339,13 @@ namespace Tessella
           return;
         screen() << "\n" << title << "\n";
         table.print(screen());
+        const auto write = [&](std::ostream &out) { table.write_csv(out); };
+        html_report().add_table(title, write);
         if (parameters.directory.empty())
           return;
         const std::string file =
           parameters.directory + "/" + parameters.name + suffix + ".csv";
-        write_file(file, [&](std::ostream &out) { table.write_csv(out); });
+        write_file(file, write);
         screen() << "Wrote " << file << ".\n";
       }
 

@@ -393,9 +393,7 @@ namespace Tessella
         std::ostringstream text;
         steps.print(text);
         screen() << std::endl << text.str();
-        if (output.write_csv)
-          write_file(output.file("-iterations.csv"),
-                     [&](std::ostream &out) { steps.write_csv(out); });
+        output.write_csv_file("-iterations.csv", steps);
         write_tables(output, table, problem.exact_solution != nullptr);
       }
 

@@ -220,8 +220,7 @@ namespace Tessella
                           (input.final_time - begin_time));
             step();
           }
-        if (output.write_csv)
-          write_slabs();
+        write_slabs();
       }
 
       const RunHistory &
@@ -568,8 +567,7 @@ namespace Tessella
         const StageTimes::Scope scope(times, Stage::output);
         const TextTable         table =
           table_of_slabs(state.history, problem.exact_solution != nullptr);
-        write_file(output.file(name + "-steps.csv"),
-                   [&](std::ostream &out) { table.write_csv(out); });
+        output.write_csv_file(name + "-steps.csv", table);
       }
     };
 
@@ -598,9 +596,7 @@ namespace Tessella
         {
           const StageTimes::Scope scope(times, Stage::output);
           table.print(text);
-          if (output.write_csv)
-            write_file(output.file(".csv"),
-                       [&](std::ostream &out) { table.write_csv(out); });
+          output.write_csv_file(".csv", table);
         }
         if (output.print_times)
           {

@@ -315,11 +315,5 @@ namespace Tessella
         }
       table.write_csv(out);
     }
-
-    void
-    ThroughputReport::write_kernels_csv(std::ostream &out) const
-    {
-      kernels().write_csv(out);
-    }
   } // namespace Application
 } // namespace Tessella

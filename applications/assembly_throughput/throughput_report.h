@@ -40,9 +40,9 @@ namespace Tessella
       write_csv(std::ostream &out) const;
       bool
       has_kernels() const;
-      /// Writes all kernels of all cases.
-      void
-      write_kernels_csv(std::ostream &out) const;
+      /// Returns a table of all kernels of all cases.
+      TextTable
+      kernels() const;
 
     private:
       /// Adds the columns that identify the case.
@@ -66,8 +66,6 @@ namespace Tessella
                 const double            seconds,
                 const double            flops,
                 const double            bytes) const;
-      TextTable
-      kernels() const;
 
       DeviceRates                   rates;
       std::vector<ThroughputResult> results;

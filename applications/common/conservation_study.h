@@ -78,14 +78,14 @@ namespace Tessella
       const std::string level = "-" + std::to_string(row.level);
       if (output.write_polytopes)
         write_polytopes_vtu(handler, output.file(level + "-polytopes.vtu"));
-      if (!output.write_svg || dealii::Utilities::MPI::n_mpi_processes(
-                                 handler.get_communicator()) > 1)
+      if (dealii::Utilities::MPI::n_mpi_processes(handler.get_communicator()) >
+          1)
         return;
       MeshSvgFlags flags;
       flags.title = output.name + ", level " + std::to_string(row.level) +
                     ": " + std::to_string(handler.n_polytopes()) + " polytopes";
       flags.fine_cells = row.n_cells <= 20000;
-      write_mesh_svg(handler, output.file(level + "-mesh.svg"), flags);
+      output.write_drawing(handler, level, flags);
     }
   } // namespace Application
 } // namespace Tessella

@@ -26,6 +26,7 @@
 
 #include "command_line.h"
 #include "expression.h"
+#include "html_report.h"
 #include "program_version.h"
 #include "validation.h"
 
@@ -92,6 +93,18 @@ namespace Tessella
                  << short_text(most / 1048576.) << " GiB." << std::endl;
       }
 
+      // Writes the report of the run if the parameters ask for one. Collective.
+      void
+      write_report(const RunDescription &run)
+      {
+        const HtmlReport &report = html_report();
+        if (!report.is_open())
+          return;
+        write_file(report.file_name(),
+                   [&](std::ostream &out) { report.write(out, run); });
+        screen() << "Wrote " << report.file_name() << "." << std::endl;
+      }
+
       void
       work(const ProgramInfo                             &info,
            const CommandLine                             &command_line,
@@ -125,6 +138,11 @@ namespace Tessella
         execute(prm, command_line.parameter_file);
         if (run_mode().validate)
           finish_validation(command_line.parameter_file);
+        write_report({info.name,
+                      version_text(info.name),
+                      defaults,
+                      list_parameters(prm),
+                      timer.wall_time()});
         if (run_mode().verbose)
           print_resources(timer);
       }

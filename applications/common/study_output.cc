@@ -96,6 +96,51 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      /// Gives access to the patches, one for each sub-cell.
+      template <int dim>
+      struct PatchAccess : PolytopicDataOut<dim>
+      {
+        using PolytopicDataOut<dim>::PolytopicDataOut;
+        using PolytopicDataOut<dim>::get_patches;
+      };
+    } // namespace
+
+
+
+    template <int dim>
+    void
+    report_solution(const OutputInput               &output,
+                    const AgglomerationHandler<dim> &handler,
+                    const ConstVectorView           &solution,
+                    const std::string               &suffix)
+    {
+      // A picture of more cells would make the page too large.
+      if (!html_report().is_open() || run_mode().validate ||
+          Utilities::MPI::n_mpi_processes(handler.get_communicator()) > 1 ||
+          handler.polytopic_mesh().n_subcells() > 20000)
+        return;
+      PatchAccess<dim> data_out(handler);
+      data_out.add_data_vector(solution, "solution");
+      data_out.build_patches(1);
+      MeshSvgFlags flags;
+      flags.title = output.name + suffix;
+      for (const auto &patch : data_out.get_patches())
+        {
+          double sum = 0.;
+          for (unsigned int v = 0; v < patch.data.n_cols(); ++v)
+            sum += patch.data(0, v);
+          flags.values.push_back(sum / patch.data.n_cols());
+        }
+      html_report().add_drawing("solution " + title_of_ending(suffix),
+                                [&](std::ostream &out) {
+                                  draw_mesh_svg(handler, out, flags);
+                                });
+    }
+
+
+
     template <int dim>
     void
     write_fields(const OutputInput                   &output,
@@ -114,22 +159,21 @@ namespace Tessella
           data_out.write_vtu_file(
             output.file(files.solution + "-solution.vtu"));
         }
+      report_solution(output, handler, solution, files.solution);
       if (files.polytopes.empty())
         return;
       if (output.write_polytopes)
         write_polytopes_vtu(handler,
                             output.file(files.polytopes + "-polytopes.vtu"));
-      if (!output.write_svg ||
-          Utilities::MPI::n_mpi_processes(handler.get_communicator()) > 1)
-        return;
-      MeshSvgFlags flags;
-      flags.title = output.name + ", " + files.title + ": " +
-                    std::to_string(handler.n_polytopes()) + " polytopes";
-      flags.color_by_degree = files.color_by_degree;
-      flags.fine_cells      = files.n_cells <= 20000;
-      write_mesh_svg(handler,
-                     output.file(files.polytopes + "-mesh.svg"),
-                     flags);
+      if (Utilities::MPI::n_mpi_processes(handler.get_communicator()) == 1)
+        {
+          MeshSvgFlags flags;
+          flags.title = output.name + ", " + files.title + ": " +
+                        std::to_string(handler.n_polytopes()) + " polytopes";
+          flags.color_by_degree = files.color_by_degree;
+          flags.fine_cells      = files.n_cells <= 20000;
+          output.write_drawing(handler, files.polytopes, flags);
+        }
     }
 
 
@@ -158,6 +202,16 @@ namespace Tessella
 
 
 
+    template void
+    report_solution(const OutputInput &,
+                    const AgglomerationHandler<2> &,
+                    const ConstVectorView &,
+                    const std::string &);
+    template void
+    report_solution(const OutputInput &,
+                    const AgglomerationHandler<3> &,
+                    const ConstVectorView &,
+                    const std::string &);
     template void
     write_fields(const OutputInput &,
                  const AgglomerationHandler<2> &,

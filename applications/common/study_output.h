@@ -6,6 +6,7 @@
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/lac/vector_view.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <string>
@@ -56,9 +57,21 @@ namespace Tessella
                  const bool      with_polytopes,
                  const bool      color_by_degree);
 
+    /// Adds a picture of a discrete function, or of its first component, to the
+    /// report if there is one: each sub-cell has the colour of the mean of the
+    /// values at its vertices. It is left out on several processes and on
+    /// meshes of more than 20,000 sub-cells.
+    template <int dim>
+    void
+    report_solution(const OutputInput               &output,
+                    const AgglomerationHandler<dim> &handler,
+                    const ConstVectorView           &solution,
+                    const std::string               &suffix);
+
     /// Writes a solution as VTU, with data of polytopes if there are any, and
     /// the polytopes as VTU and as a drawing, as far as section "Output" asks
-    /// for them. A mesh on several processes is not drawn.
+    /// for them, and shows both in the report. A mesh on several processes is
+    /// not drawn.
     template <int dim>
     void
     write_fields(const OutputInput                           &output,

@@ -297,6 +297,16 @@ namespace Tessella
     }
 
     void
+    declare_report(ParameterHandler &prm, bool &write_report)
+    {
+      prm.add_parameter("Report",
+                        write_report,
+                        "NAME-report.html: one page with tables, curves, "
+                        "pictures, times, parameters and versions, which a "
+                        "browser shows without network.");
+    }
+
+    void
     OutputInput::declare_parameters(ParameterHandler &prm)
     {
       prm.enter_subsection("Output");
@@ -330,6 +340,7 @@ namespace Tessella
                         print_times,
                         "Print times and the machine's properties; without "
                         "them the output is the same in every run.");
+      declare_report(prm, write_report);
       prm.leave_subsection();
     }
 
@@ -342,6 +353,8 @@ namespace Tessella
                   ExcMessage("Output/Name must not contain '/': folders belong "
                              "into Output/Directory."));
       check_folder("Output/Directory", directory);
+      if (write_report)
+        html_report().open(name, file("-report.html"), print_times);
     }
 
     std::string
@@ -383,9 +396,15 @@ namespace Tessella
                             PlotFlags                     flags,
                             const bool                    announce) const
     {
-      if (!write_svg || run_mode().validate)
+      if (run_mode().validate)
         return;
-      flags.title               = name;
+      flags.title = name;
+      html_report().add_drawing(title_of_ending(ending),
+                                [&](std::ostream &out) {
+                                  draw_plot_svg(curves, out, flags);
+                                });
+      if (!write_svg)
+        return;
       const std::string plotted = file(ending);
       on_all_processes(MPI_COMM_WORLD, [&]() {
         if (is_first_process())
@@ -398,8 +417,10 @@ namespace Tessella
     void
     OutputInput::print_machine(const std::string &line) const
     {
-      if (print_times)
-        print(line);
+      if (!print_times)
+        return;
+      print(line);
+      html_report().add_note(line);
     }
   } // namespace Application
 } // namespace Tessella

@@ -4,12 +4,15 @@
 
 #include <deal.II/base/parameter_handler.h>
 
+#include <tessella/numerics/svg.h>
+
 #include <array>
 #include <cstdint>
 #include <ostream>
 #include <string>
 #include <vector>
 
+#include "html_report.h"
 #include "program.h"
 #include "table_plot.h"
 
@@ -106,6 +109,10 @@ namespace Tessella
       std::vector<StudyRow> rows;
     };
 
+    /// Declares "Report" in the section "Output", which is open.
+    void
+    declare_report(dealii::ParameterHandler &prm, bool &write_report);
+
     /// Section "Output" of a parameter file.
     class OutputInput
     {
@@ -138,24 +145,56 @@ namespace Tessella
       void
       write_table(const TableType &table, const bool announce = false) const
       {
-        const auto write = [&](const std::string &suffix, const auto &content) {
-          write_file(file(suffix), content);
-          if (announce)
-            print_written(suffix);
-        };
         if (write_text)
-          write(".txt", [&](std::ostream &out) { table.print(out); });
-        if (write_csv)
-          write(".csv", [&](std::ostream &out) { table.write_csv(out); });
+          {
+            write_file(file(".txt"),
+                       [&](std::ostream &out) { table.print(out); });
+            if (announce)
+              print_written(".txt");
+          }
+        write_csv_file(".csv", table, announce);
+      }
+      /// Writes a table in the file with suffix @p ending, if the section asks
+      /// for CSV, and adds it to the report. If @p announce, also prints the
+      /// name.
+      template <typename TableType>
+      void
+      write_csv_file(const std::string &ending,
+                     const TableType   &table,
+                     const bool         announce = false) const
+      {
+        const auto write = [&](std::ostream &out) { table.write_csv(out); };
+        html_report().add_table(title_of_ending(ending), write);
+        if (!write_csv)
+          return;
+        write_file(file(ending), write);
+        if (announce)
+          print_written(ending);
       }
       /// Plots curves in the file with suffix @p ending, if the section asks
-      /// for drawings. The title is the name of the files. If @p announce, also
-      /// prints the name. Collective.
+      /// for drawings, and in the report. The title is the name of the files.
+      /// If @p announce, also prints the name. Collective.
       void
       write_plot(const std::vector<PlotCurve> &curves,
                  const std::string            &ending,
                  PlotFlags                     flags,
                  const bool                    announce = false) const;
+      /// Draws polytopes, all of which this process has, in the file with
+      /// suffix @p suffix + "-mesh.svg", if the section asks for drawings, and
+      /// in the report.
+      template <int dim>
+      void
+      write_drawing(const AgglomerationHandler<dim> &handler,
+                    const std::string               &suffix,
+                    const MeshSvgFlags              &flags) const
+      {
+        html_report().add_drawing("polytopes " + title_of_ending(suffix),
+                                  [&](std::ostream &out) {
+                                    draw_mesh_svg(handler, out, flags);
+                                  });
+        if (write_svg)
+          write_mesh_svg(handler, file(suffix + "-mesh.svg"), flags);
+      }
       /// Says that the file with suffix @p ending was written.
       void
       print_written(const std::string &ending) const;
@@ -165,7 +204,7 @@ namespace Tessella
       /// Whether each kind of output is written.
       bool write_text = true, write_csv = true, write_latex = true,
            write_solution = true, write_polytopes = true, write_svg = true;
-      bool print_times = true;
+      bool print_times = true, write_report = false;
 
     private:
       std::string directory = "results", levels = "last";

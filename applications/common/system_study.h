@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "html_report.h"
 #include "program.h"
 #include "study_parameters.h"
 
@@ -29,6 +30,7 @@ namespace Tessella
       double       tolerance      = 1e-10;
       unsigned int max_iterations = 1000;
       std::string  directory      = "output";
+      bool         write_report   = false;
       std::string  name; ///< of the parameter file, without folder and ending
 
       /// Declares parameters in the section "Discretisation", which is open
@@ -86,12 +88,13 @@ namespace Tessella
         prm.add_parameter("Directory",
                           directory,
                           "Folder of all files; it is made if it is missing.");
+        declare_report(prm, write_report);
       }
 
       void
-      parse(dealii::ParameterHandler &prm, const std::string &file)
+      parse(dealii::ParameterHandler &prm, const std::string &parameter_file)
       {
-        MeshParameters::parse(prm, file);
+        MeshParameters::parse(prm, parameter_file);
         prm.enter_subsection("Discretisation");
         degrees =
           parse_integers("Discretisation/Degree", prm.get("Degree"), 1, 10);
@@ -106,7 +109,9 @@ namespace Tessella
                     dealii::ExcMessage(
                       "Solver/Tolerance must be between 0 and 1."));
         check_folder("Output/Directory", directory);
-        name = std::filesystem::path(file).stem().string();
+        name = std::filesystem::path(parameter_file).stem().string();
+        if (write_report)
+          html_report().open(name, file("-report.html"), true);
       }
 
       /// Data of an assembler with backend and penalty.
@@ -151,9 +156,8 @@ namespace Tessella
     }
 
     /// Prints @p table with the convergence rates of the columns @p norms, with
-    /// respect to unknowns^(-1/dim), under the line @p title, and adds the text
-    /// to
-    /// @p tables.
+    /// respect to unknowns^(-1/dim), under the line @p title, adds the text to
+    /// @p tables, and the table to the report if there is one.
     inline void
     print_errors(const std::string              &title,
                  dealii::ConvergenceTable       &table,
@@ -178,6 +182,18 @@ namespace Tessella
       table.write_text(one_table);
       one_table << '\n';
       screen() << one_table.str() << std::flush;
+      html_report().add_table(title, [&](std::ostream &out) {
+        std::stringstream lines;
+        table.write_text(lines, dealii::ConvergenceTable::org_mode_table);
+        // "| a | b |" becomes "a,b"
+        for (std::string line; std::getline(lines, line);)
+          {
+            std::string row;
+            for (const std::string &cell : split(line, '|'))
+              row += (row.empty() ? "" : ",") + cell;
+            out << row << '\n';
+          }
+      });
       tables << one_table.str();
     }
   } // namespace Application

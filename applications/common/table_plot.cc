@@ -747,9 +747,9 @@ namespace Tessella
 
 
     void
-    write_plot_svg(const std::vector<PlotCurve> &curves,
-                   const std::string            &file_name,
-                   const PlotFlags              &flags)
+    draw_plot_svg(const std::vector<PlotCurve> &curves,
+                  std::ostream                 &out,
+                  const PlotFlags              &flags)
     {
       for (const PlotCurve &curve : curves)
         AssertThrow(curve.x.size() == curve.y.size(),
@@ -757,10 +757,20 @@ namespace Tessella
                       "The curve \"" + curve.label + "\" has " +
                       std::to_string(curve.x.size()) + " abscissas, but " +
                       std::to_string(curve.y.size()) + " ordinates."));
-      const Plot plot(curves, flags);
+      Plot(curves, flags).draw(out);
+    }
+
+
+
+    void
+    write_plot_svg(const std::vector<PlotCurve> &curves,
+                   const std::string            &file_name,
+                   const PlotFlags              &flags)
+    {
       // Not the collective function of the programs.
-      Tessella::write_file(file_name,
-                           [&](std::ostream &out) { plot.draw(out); });
+      Tessella::write_file(file_name, [&](std::ostream &out) {
+        draw_plot_svg(curves, out, flags);
+      });
     }
   } // namespace Application
 } // namespace Tessella

@@ -2,6 +2,7 @@
 #ifndef tessella_applications_common_table_plot_h
 #define tessella_applications_common_table_plot_h
 
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,12 @@ namespace Tessella
     write_plot_svg(const std::vector<PlotCurve> &curves,
                    const std::string            &file_name,
                    const PlotFlags              &flags = {});
+
+    /// The same drawing in a stream.
+    void
+    draw_plot_svg(const std::vector<PlotCurve> &curves,
+                  std::ostream                 &out,
+                  const PlotFlags              &flags = {});
   } // namespace Application
 } // namespace Tessella
 

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 
+#include "../common/html_report.h"
 #include "../common/program.h"
 
 namespace Tessella
@@ -126,6 +127,7 @@ namespace Tessella
       prm.add_parameter("Directory",
                         directory,
                         "Folder for .csv files; empty: none are written.");
+      declare_report(prm, write_report);
       prm.leave_subsection();
     }
 
@@ -150,6 +152,11 @@ namespace Tessella
                              "space = facet."));
       check_folder("Output/Directory", directory);
       name = std::filesystem::path(file).stem().string();
+      if (write_report)
+        html_report().open(
+          name,
+          (std::filesystem::path(directory) / (name + "-report.html")).string(),
+          true);
     }
   } // namespace Application
 } // namespace Tessella

@@ -24,7 +24,7 @@ namespace Tessella
       double       tolerance      = 1e-10;
       unsigned int max_iterations = 10000, repetitions = 1, chebyshev_terms = 3,
                    restart = 150, smoothing_steps = 0;
-      bool compare = false, post_process = true;
+      bool compare = false, post_process = true, write_report = false;
 
       void
       declare(dealii::ParameterHandler &prm);

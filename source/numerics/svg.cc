@@ -73,23 +73,85 @@ namespace Tessella
       return table[c % n].mix(rgb(0x4a5568), .25 * std::min(c / n, 3U));
     }
 
-    /// Colour of degree @p p in the range lowest .. highest, from light to
-    /// dark.
+    /// Colour of @p t, from light (0) to dark (1).
+    Color
+    scale_color(const double t)
+    {
+      const Color table[5] = {rgb(0xf6eeb4),
+                              rgb(0xb5dea0),
+                              rgb(0x66c0a3),
+                              rgb(0x3f95b0),
+                              rgb(0x5b7db8)};
+      const int   i        = std::min(static_cast<int>(4. * t), 3);
+      return table[i].mix(table[i + 1], 4. * t - i);
+    }
+
+    /// Colour of degree @p p in the range lowest .. highest.
     Color
     degree_color(const unsigned int p,
                  const unsigned int lowest,
                  const unsigned int highest)
     {
-      const Color  table[5] = {rgb(0xf6eeb4),
-                               rgb(0xb5dea0),
-                               rgb(0x66c0a3),
-                               rgb(0x3f95b0),
-                               rgb(0x5b7db8)};
-      const double t =
-        highest > lowest ? 4. * (p - lowest) / (highest - lowest) : 1.;
-      const int i = std::min(static_cast<int>(t), 3);
-      return table[i].mix(table[i + 1], t - i);
+      return scale_color(
+        highest > lowest ? double(p - lowest) / (highest - lowest) : .25);
     }
+
+    /// Colours of MeshSvgFlags::values. Values that are not finite are grey.
+    class ValueColors
+    {
+    public:
+      explicit ValueColors(const std::vector<double> &values)
+        : values(values)
+      {
+        for (const double value : values)
+          if (std::isfinite(value))
+            {
+              low  = std::min(low, value);
+              high = std::max(high, value);
+            }
+      }
+
+      Color
+      operator[](const unsigned int s) const
+      {
+        if (!std::isfinite(values[s]))
+          return rgb(0x9aa0a6);
+        // Halves, because the difference of the limits may overflow.
+        const double range = .5 * high - .5 * low;
+        return scale_color(range > 0. ? (.5 * values[s] - .5 * low) / range
+                                      : .25);
+      }
+
+      /// Draws the scale with the smallest and the largest value at the top
+      /// right.
+      void
+      legend(std::ostream &out, const double right, const double y) const
+      {
+        if (low > high)
+          return;
+        constexpr unsigned int n    = 24;
+        constexpr double       step = 6., space = 96.;
+        const double           begin = right - space - n * step;
+        for (unsigned int i = 0; i < n; ++i)
+          out << "<rect class=\"legend\" x=\"" << number(begin + i * step)
+              << "\" y=\"" << number(y - 14.) << "\" width=\""
+              << number(step + .5) << "\" height=\"17\" fill=\""
+              << scale_color((i + .5) / n).text() << "\"/>\n";
+        const auto limit =
+          [&](const double value, const double x, const std::string &anchor) {
+            char text[32];
+            std::snprintf(text, sizeof(text), "%.4g", value);
+            write_text(out, x, y, 17., anchor, text, "fill=\"#333333\"");
+          };
+        limit(low, begin - 8., "end");
+        limit(high, right - space + 8., "start");
+      }
+
+    private:
+      const std::vector<double> &values;
+      double                     low = std::numeric_limits<double>::infinity(),
+             high                    = -std::numeric_limits<double>::infinity();
+    };
 
     /// Transformation of coordinates to pixels; y points upwards in the mesh.
     struct View
@@ -185,7 +247,10 @@ namespace Tessella
     double
     top_margin(const MeshSvgFlags &flags)
     {
-      return (flags.title.empty() && !flags.color_by_degree) ? 0. : 34.;
+      return flags.title.empty() && !flags.color_by_degree &&
+                 flags.values.empty()
+               ? 0.
+               : 34.;
     }
 
     void
@@ -197,7 +262,9 @@ namespace Tessella
       if (!flags.title.empty())
         write_text(
           out, 18., 34., 22., "start", escape(flags.title), "fill=\"#222222\"");
-      if (flags.color_by_degree)
+      if (!flags.values.empty())
+        ValueColors(flags.values).legend(out, view.width - 14., 34.);
+      else if (flags.color_by_degree)
         degree_legend(out, dofs, view.width - 14., 34.);
     }
 
@@ -261,6 +328,27 @@ namespace Tessella
           for (const OutlineLoop &loop : outlines.loops(k))
             add_loop(out, view, outlines.points, loop);
           out << "\"/>\n";
+        }
+      out << "</g>\n";
+    }
+
+    /// Fills the sub-cells with the colours of values.
+    void
+    draw_values(std::ostream                  &out,
+                const AgglomerationHandler<2> &handler,
+                const std::vector<double>     &values,
+                const View                    &view)
+    {
+      const ValueColors colors(values);
+      out << "<g id=\"values\" stroke-width=\"0.5\" "
+             "stroke-linejoin=\"round\">\n";
+      for (unsigned int s = 0; s < values.size(); ++s)
+        {
+          const std::string color = colors[s].text();
+          out << "<path class=\"value\" fill=\"" << color << "\" stroke=\""
+              << color << "\" d=\"";
+          add_line(out, view, subcell_line(handler, s));
+          out << "Z\"/>\n";
         }
       out << "</g>\n";
     }
@@ -400,7 +488,10 @@ namespace Tessella
 
       write_header(out, view.width, view.height);
       caption(out, flags, dofs, view);
-      draw_polytopes(out, handler, polytope_colors(mesh, dofs, flags), view);
+      if (flags.values.empty())
+        draw_polytopes(out, handler, polytope_colors(mesh, dofs, flags), view);
+      else
+        draw_values(out, handler, flags.values, view);
       if (flags.fine_cells)
         draw_fine_cells(out, handler, view, .55 * width);
       draw_interfaces(out, handler, view, /*boundary=*/false, width);
@@ -444,8 +535,11 @@ namespace Tessella
       void
       draw(std::ostream &out) const
       {
-        const View               view   = make_view();
-        const std::vector<Color> colors = polytope_colors(mesh, dofs, flags);
+        const View         view = make_view();
+        const ValueColors  value_colors(flags.values);
+        std::vector<Color> colors;
+        if (flags.values.empty())
+          colors = polytope_colors(mesh, dofs, flags);
         const std::vector<unsigned int> order   = drawing_order();
         const double                    typical = (view.width + view.height) /
                                std::sqrt(std::max<double>(1., order.size()));
@@ -457,7 +551,11 @@ namespace Tessella
                "stroke-linecap=\"round\">\n";
         for (const unsigned int f : order)
           {
-            fill_facet(out, view, facets[f], colors[facets[f].polytope]);
+            fill_facet(out,
+                       view,
+                       facets[f],
+                       colors.empty() ? value_colors[facets[f].subcell]
+                                      : colors[facets[f].polytope]);
             draw_edges(out, view, facets[f], width);
           }
         out << "</g>\n</svg>\n";
@@ -466,7 +564,7 @@ namespace Tessella
     private:
       struct Facet
       {
-        unsigned int                polytope, n;
+        unsigned int                polytope, subcell, n;
         std::array<unsigned int, 4> points;
         Vector3                     normal;
         double                      depth;
@@ -535,6 +633,7 @@ namespace Tessella
         double corners[4][3];
         Facet  facet;
         facet.polytope       = mesh.interface_polytope[2 * interface + side];
+        facet.subcell        = mesh.facet_subcell[2 * f + side];
         facet.n              = facet_corners(mesh, interface, f, side, corners);
         const Vector3 offset = shift(facet.polytope);
         const double  sign   = side == 0 ? 1. : -1.;
@@ -682,9 +781,9 @@ namespace Tessella
 
   template <int dim>
   void
-  write_mesh_svg(const AgglomerationHandler<dim> &handler,
-                 const std::string               &file_name,
-                 const MeshSvgFlags              &flags)
+  draw_mesh_svg(const AgglomerationHandler<dim> &handler,
+                std::ostream                    &out,
+                const MeshSvgFlags              &flags)
   {
     const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
     AssertThrow(internal::n_processes(handler.get_communicator()) == 1,
@@ -699,16 +798,42 @@ namespace Tessella
                 dealii::ExcMessage(
                   "Colours by degree need degrees; call distribute_dofs() "
                   "first."));
+    AssertThrow(flags.values.empty() ||
+                  flags.values.size() == mesh.n_subcells(),
+                dealii::ExcMessage("The drawing of " +
+                                   std::to_string(mesh.n_subcells()) +
+                                   " sub-cells needs one value for each, but "
+                                   "there are " +
+                                   std::to_string(flags.values.size()) + "."));
+    draw_mesh(out, handler, flags);
+  }
+
+
+
+  template <int dim>
+  void
+  write_mesh_svg(const AgglomerationHandler<dim> &handler,
+                 const std::string               &file_name,
+                 const MeshSvgFlags              &flags)
+  {
     write_file(file_name,
-               [&](std::ostream &out) { draw_mesh(out, handler, flags); });
+               [&](std::ostream &out) { draw_mesh_svg(handler, out, flags); });
   }
 
 
 
   template void
+  draw_mesh_svg<2>(const AgglomerationHandler<2> &,
+                   std::ostream &,
+                   const MeshSvgFlags &);
+  template void
   write_mesh_svg<2>(const AgglomerationHandler<2> &,
                     const std::string &,
                     const MeshSvgFlags &);
+  template void
+  draw_mesh_svg<3>(const AgglomerationHandler<3> &,
+                   std::ostream &,
+                   const MeshSvgFlags &);
   template void
   write_mesh_svg<3>(const AgglomerationHandler<3> &,
                     const std::string &,

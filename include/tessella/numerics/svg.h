@@ -4,7 +4,9 @@
 
 #include <tessella/grid/agglomeration_handler.h>
 
+#include <iosfwd>
 #include <string>
+#include <vector>
 
 namespace Tessella
 {
@@ -22,6 +24,10 @@ namespace Tessella
     /// Whether colours show the polynomial degree, with a legend; otherwise
     /// they distinguish neighbours.
     bool color_by_degree = false;
+    /// Values that are drawn instead of polytopes: one for each sub-cell, in
+    /// the order of PolytopicMesh, with a legend of the range of those that are
+    /// finite. If empty, the colours are those of polytopes.
+    std::vector<double> values;
     /// 3-D: direction of view, in degrees: rotation around the z axis, and
     /// height above the x-y plane.
     double azimuth = 35., elevation = 25.;
@@ -49,6 +55,13 @@ namespace Tessella
   write_mesh_svg(const AgglomerationHandler<dim> &handler,
                  const std::string               &file_name,
                  const MeshSvgFlags              &flags = {});
+
+  /// The same drawing in a stream, such as a part of another document.
+  template <int dim>
+  void
+  draw_mesh_svg(const AgglomerationHandler<dim> &handler,
+                std::ostream                    &out,
+                const MeshSvgFlags              &flags = {});
 } // namespace Tessella
 
 #endif
