@@ -124,11 +124,11 @@ namespace Tessella
         const dealii::FiniteElement<dim> &fe = cell->get_fe();
         // A mesh of several types of cells has straight cells.
         const auto                 &mesh = handler.get_triangulation();
+        const auto                  reference_cell = on_mesh->reference_cell();
         const dealii::Mapping<dim> &mapping =
           mesh.get_reference_cells().size() == 1
             ? handler.get_mapping()
-            : on_mesh->reference_cell()
-                .template get_default_linear_mapping<dim>();
+            : reference_cell.template get_default_linear_mapping<dim>();
         const unsigned int n = fe.n_dofs_per_cell();
         dofs.resize(n);
         cell->get_dof_indices(dofs);
