@@ -276,7 +276,8 @@ namespace Tessella
                               false);
         using Solver = SolverFusedGMRES<VectorType>;
         Solver solver(control,
-                      typename Solver::AdditionalData(data.gmres_vectors));
+                      typename Solver::AdditionalData(
+                        data.gmres_vectors, true, false, !on_host));
         try
           {
             if (viscosity != nullptr && viscosity->exact)

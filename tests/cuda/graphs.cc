@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // CUDA graphs: work of vectors, multigrid cycles and time steps has the same
-// bits with and without them; stale graphs, work that cannot be recorded, and
-// errors. Argument: work, multigrid, steps, unavailable; times, which prints
-// the times of cycles and steps on 2,312 triangles (8 n^2 for an optional
-// argument n); or profile, which does one cycle and one step of degree 1, 3 and
-// 5 without graphs for a profiler. Returns 77 if the case cannot run on this
-// machine, 1 if a check fails.
+// bits with and without them, and so have iterations of GMRES; stale graphs,
+// work that cannot be recorded, and errors. Argument: work, multigrid, steps,
+// unavailable; times, which prints the times of cycles and steps on 2,312
+// triangles (8 n^2 for an optional argument n); or profile, which does one
+// cycle and one step of degree 1, 3 and 5 without graphs for a profiler.
+// Returns 77 if the case cannot run on this machine, 1 if a check fails.
 
 #include <deal.II/base/timer.h>
 
 #include <tessella/device/device_graph.h>
+#include <tessella/lac/lusgs.h>
+#include <tessella/lac/solver_fused_gmres.h>
 #include <tessella/operators/matrix_free_operator.h>
 #include <tessella/time_stepping/explicit_runge_kutta.h>
 
@@ -360,6 +362,96 @@ namespace
 
 
 
+  // ---- iterations of GMRES
+
+  using GMRES = SolverFusedGMRES<DeviceVector<double>>;
+
+  /// Solves a system to @p tolerance times the right-hand side. Returns the
+  /// number of iterations.
+  template <typename Preconditioner>
+  unsigned int
+  solve(const Device                &matrix,
+        const DeviceVector<double>  &b,
+        const Preconditioner        &preconditioner,
+        const double                 tolerance,
+        const GMRES::AdditionalData &data,
+        DeviceVector<double>        &x,
+        DeviceGraphReport           &report)
+  {
+    SolverControl control(500, tolerance * b.l2_norm(), false, false);
+    GMRES         solver(control, data);
+    x = 0.;
+    solver.solve(matrix, x, b, preconditioner);
+    report = solver.graph_report();
+    return control.last_step();
+  }
+
+  /// Diagonal blocks, scaled by a number that the host reads.
+  struct ReadByHost
+  {
+    void
+    vmult(DeviceVector<double> &y, const DeviceVector<double> &x) const
+    {
+      jacobi.vmult(y, x);
+      y *= 1. / (1. + 0. * (y * x));
+    }
+    const BlockJacobi<Device> &jacobi;
+  };
+
+  template <int dim>
+  void
+  compare_gmres(const unsigned int p, const unsigned int cells)
+  {
+    const std::string name =
+      std::to_string(dim) + "-D, p = " + std::to_string(p) + ", GMRES";
+    Case<dim, Device>    problem(cells, 1, {p}, true);
+    DeviceVector<double> x(problem.rhs), y(problem.rhs);
+    const auto           check = [&](const std::string &what,
+                           const auto &preconditioner) -> DeviceGraphReport {
+      DeviceGraphReport report, other;
+      for (const bool right : {true, false})
+        {
+          const auto n_iterations = [&](const bool            graphs,
+                                        DeviceVector<double> &result,
+                                        DeviceGraphReport    &of_run) {
+            return solve(problem.matrix,
+                         problem.rhs,
+                         preconditioner,
+                         1e-8,
+                         GMRES::AdditionalData(7, right, false, graphs),
+                         result,
+                         of_run);
+          };
+          const unsigned int n = n_iterations(true, x, report);
+          verify(name + ", " + what + ", iterations",
+                 n_iterations(false, y, other) == n && n > 3);
+          verify(name + ", " + what + ", bits", same_bits(x, y));
+          verify(name + ", " + what + ", products",
+                 report.n_direct + report.n_recorded + report.n_replayed <= n,
+                 report.why);
+        }
+      return report;
+    };
+    LUSGS<Device>     lusgs;
+    BlockILU0<Device> ilu;
+    lusgs.initialize(problem.matrix);
+    ilu.initialize(problem.matrix);
+    for (const DeviceGraphReport &report :
+         {check("LU-SGS", lusgs), check("ILU(0)", ilu)})
+      verify(name + ", graph",
+             report.n_direct == 1 && report.n_recorded == 1 &&
+               report.n_replayed > 0 && report.why.empty(),
+             report.why);
+    BlockJacobi<Device> jacobi;
+    jacobi.initialize(problem.matrix);
+    const DeviceGraphReport report = check("by the host", ReadByHost{jacobi});
+    verify(name + ", reason",
+           contains(report.why, "a scalar product") && report.n_replayed == 0,
+           report.why);
+  }
+
+
+
   // ---- time steps
 
   /// Explicit steps of du/dt = -M^{-1} R(u), with or without graphs.
@@ -521,6 +613,31 @@ namespace
           *problem.handler, *integrand, &inverse_mass, u, on);
     }
 
+    /// Microseconds of an iteration of GMRES with LU-SGS.
+    double
+    iteration(const bool graphs, DeviceVector<double> &x)
+    {
+      LUSGS<Device> lusgs;
+      lusgs.initialize(problem.matrix);
+      double best = 1e300;
+      for (unsigned int repetition = 0; repetition < 4; ++repetition)
+        {
+          DeviceGraphReport   report;
+          const dealii::Timer timer;
+          const unsigned int  n =
+            solve(problem.matrix,
+                  problem.rhs,
+                  lusgs,
+                  1e-6,
+                  GMRES::AdditionalData(30, true, false, graphs),
+                  x,
+                  report);
+          best = std::min(best, 1e6 * timer.wall_time() / n);
+          verify("graph of an iteration", graphs == (report.n_replayed > 0));
+        }
+      return best;
+    }
+
     Case<2, Device>                                  problem;
     MultigridHierarchy                               hierarchy;
     MG                                               multigrid[2];
@@ -534,7 +651,8 @@ namespace
   print_times(const unsigned int cells)
   {
     std::cout << "microseconds: V-cycle without and with graph, kernels; "
-                 "low-storage step without and with graph, kernels"
+                 "low-storage step without and with graph, kernels; iteration "
+                 "of GMRES with LU-SGS without and with graph"
               << std::endl;
     for (unsigned int p = 1; p <= 5; ++p)
       {
@@ -565,6 +683,9 @@ namespace
           }
         small.steps[1]->op.check_finite();
         verify("bits of cycles", same_bits(y[0], y[1]));
+        const double iteration[2] = {small.iteration(false, y[0]),
+                                     small.iteration(true, y[1])};
+        verify("bits of GMRES", same_bits(y[0], y[1]));
         verify("bits of steps",
                same_bits(small.steps[0]->u, small.steps[1]->u));
         const auto &of_cycle = small.multigrid[1].graph_report<double>(),
@@ -577,7 +698,8 @@ namespace
                   << std::setprecision(1) << cycle[0] << " " << cycle[1] << " "
                   << of_cycle.n_operations << ", recorded in " << recording
                   << "; " << step[0] << " " << step[1] << " "
-                  << of_step.n_operations << std::endl;
+                  << of_step.n_operations << "; " << iteration[0] << " "
+                  << iteration[1] << std::endl;
       }
   }
 
@@ -640,6 +762,8 @@ main(int argc, char **argv)
         compare_multigrid<3>(2, 2);
         compare_without_matrix<2>(3, 5);
         compare_without_matrix<3>(4, 2);
+        compare_gmres<2>(2, 6);
+        compare_gmres<3>(1, 2);
       }
     if (name == "steps")
       {
