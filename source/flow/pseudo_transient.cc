@@ -276,8 +276,7 @@ namespace Tessella
                               false);
         using Solver = SolverFusedGMRES<VectorType>;
         Solver solver(control,
-                      typename Solver::AdditionalData(
-                        data.gmres_vectors, true, false, !on_host));
+                      typename Solver::AdditionalData(data.gmres_vectors));
         try
           {
             if (viscosity != nullptr && viscosity->exact)
