@@ -231,6 +231,11 @@ namespace Tessella
                         "CFL number of the first step; it grows with the "
                         "reciprocal of the residual.",
                         Patterns::Double());
+      prm.add_parameter("Start from last degree",
+                        start_from_last,
+                        "Whether every degree of the list but the first one of "
+                        "a mesh starts from the solution of the one before "
+                        "instead of Flow/Initial condition.");
       prm.add_parameter("Largest CFL number",
                         data.largest_cfl,
                         "Bound of the CFL number.",
