@@ -174,6 +174,9 @@ namespace Tessella
       const Parameters                       &parameters;
       const std::unique_ptr<FlowProblem<dim>> problem;
       ConservationTable                       table;
+      /// The last steady solution on the present mesh and its space.
+      HostVector<double> last_solution;
+      PolytopicDoFs      last_space;
 
       std::vector<std::string>
       error_names() const
@@ -217,6 +220,7 @@ namespace Tessella
                                         constant_states);
         row.n_cells         = triangulation.n_global_active_cells();
         row.n_polytopes     = handler.n_global_polytopes();
+        last_space          = PolytopicDoFs();
         const auto &degrees = parameters.discretisation.degrees;
         for (unsigned int i = 0; i < degrees.size(); ++i)
           {
@@ -289,15 +293,11 @@ namespace Tessella
             write_file(output.file(stem(row) + "-residuals.csv"),
                        [&](std::ostream &out) { solver.write_residuals(out); });
         };
-        try
-          {
-            solver.run(output.file(stem(row) + ".checkpoint"));
-          }
-        catch (const Flow::ExcNotSteady &)
-          {
-            write_residuals();
-            throw;
-          }
+        // A user who waits sees in the file how the iteration goes.
+        solver.on_step = write_residuals;
+        if (parameters.flow.start_from_last && !last_space.degree.empty())
+          solver.start_from(last_solution, last_space);
+        solver.run(output.file(stem(row) + ".checkpoint"));
         write_residuals();
         row.n_steps = solver.steps.size();
         row.step_seconds =
@@ -310,6 +310,11 @@ namespace Tessella
                           std::to_string(row.n_steps) + " steps",
                           output.file(stem(row) + ".checkpoint"));
             return;
+          }
+        if (parameters.flow.start_from_last)
+          {
+            last_solution = solver.solution();
+            last_space    = solver.solution_handler().polytopic_dofs();
           }
         row.more.emplace_back("iterations",
                               std::to_string(solver.n_iterations()));

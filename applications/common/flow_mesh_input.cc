@@ -52,6 +52,18 @@ namespace Tessella
                         "Factor by which every layer is higher than the one "
                         "before.",
                         Patterns::Double());
+      prm.add_parameter("Geometry stretch",
+                        resolution.stretch,
+                        "Ratio of the height of layers to the length of their "
+                        "cells up to which they grow, away from naca_0012 and "
+                        "sphere.",
+                        Patterns::Double());
+      prm.add_parameter("Geometry bunching",
+                        resolution.bunching,
+                        "Cells in the middle of the chord of naca_0012 are "
+                        "shorter by the factor 1 - this, those at its ends "
+                        "longer by 1 + this.",
+                        Patterns::Double());
       prm.add_parameter("Geometry slices",
                         resolution.n_slices,
                         "Cells in z, in 3-D, except for the sphere.",

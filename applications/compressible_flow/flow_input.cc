@@ -111,6 +111,53 @@ namespace Tessella
           "to x and Lift axis, and it is positive nose-up.");
         prm.leave_subsection();
       }
+
+      /// Part of section "Steady".
+      void
+      declare_linear_solver(ParameterHandler          &prm,
+                            Flow::PseudoTransientData &data)
+      {
+        prm.declare_entry(
+          "Solver",
+          "gmres lu-sgs",
+          Patterns::Selection("gmres lu-sgs|gmres ilu0|lu-sgs"),
+          "GMRES with LU-SGS or block ILU(0), or LU-SGS alone.");
+        prm.add_parameter("Sweeps",
+                          data.sweeps.n_sweeps,
+                          "Number k of sweeps, SGS(k); 1: LU-SGS.",
+                          Patterns::Integer(1));
+        prm.declare_entry(
+          "Ordering",
+          "colors",
+          Patterns::Selection("automatic|colors|hyperplanes"),
+          "Order of the sweeps. colors: the same result for any "
+          "number of processes; hyperplanes: fewer iterations; "
+          "automatic: hyperplanes on the host, colors on a "
+          "device.");
+        prm.add_parameter("Single precision",
+                          data.single_precision,
+                          "Whether the preconditioner stores its blocks in "
+                          "float.");
+        prm.add_parameter("Linear tolerance",
+                          data.linear_tolerance,
+                          "GMRES ends when the residual has fallen by this "
+                          "factor.",
+                          Patterns::Double());
+        prm.add_parameter(
+          "Tighten tolerance",
+          data.tighten,
+          "Whether the tolerance follows the convergence of the "
+          "steps, for the quadratic convergence of Newton's "
+          "method.");
+        prm.add_parameter("GMRES restart",
+                          data.gmres_vectors,
+                          "Number of vectors that GMRES keeps.",
+                          Patterns::Integer(1));
+        prm.add_parameter("Maximum iterations",
+                          data.max_iterations,
+                          "Largest number of iterations of GMRES in a step.",
+                          Patterns::Integer(1));
+      }
     } // namespace
 
 
@@ -231,6 +278,11 @@ namespace Tessella
                         "CFL number of the first step; it grows with the "
                         "reciprocal of the residual.",
                         Patterns::Double());
+      prm.add_parameter("Start from last degree",
+                        start_from_last,
+                        "Whether every degree of the list but the first one of "
+                        "a mesh starts from the solution of the one before "
+                        "instead of Flow/Initial condition.");
       prm.add_parameter("Largest CFL number",
                         data.largest_cfl,
                         "Bound of the CFL number.",
@@ -281,43 +333,7 @@ namespace Tessella
                         "ones of degree 1 by least squares, whose coefficients "
                         "may be those of WENO (P1P2). The matrix is that of "
                         "degree 1. On the host.");
-      prm.declare_entry("Solver",
-                        "gmres lu-sgs",
-                        Patterns::Selection("gmres lu-sgs|gmres ilu0|lu-sgs"),
-                        "GMRES with LU-SGS or block ILU(0), or LU-SGS alone.");
-      prm.add_parameter("Sweeps",
-                        data.sweeps.n_sweeps,
-                        "Number k of sweeps, SGS(k); 1: LU-SGS.",
-                        Patterns::Integer(1));
-      prm.declare_entry("Ordering",
-                        "colors",
-                        Patterns::Selection("automatic|colors|hyperplanes"),
-                        "Order of the sweeps. colors: the same result for any "
-                        "number of processes; hyperplanes: fewer iterations; "
-                        "automatic: hyperplanes on the host, colors on a "
-                        "device.");
-      prm.add_parameter("Single precision",
-                        data.single_precision,
-                        "Whether the preconditioner stores its blocks in "
-                        "float.");
-      prm.add_parameter("Linear tolerance",
-                        data.linear_tolerance,
-                        "GMRES ends when the residual has fallen by this "
-                        "factor.",
-                        Patterns::Double());
-      prm.add_parameter("Tighten tolerance",
-                        data.tighten,
-                        "Whether the tolerance follows the convergence of the "
-                        "steps, for the quadratic convergence of Newton's "
-                        "method.");
-      prm.add_parameter("GMRES restart",
-                        data.gmres_vectors,
-                        "Number of vectors that GMRES keeps.",
-                        Patterns::Integer(1));
-      prm.add_parameter("Maximum iterations",
-                        data.max_iterations,
-                        "Largest number of iterations of GMRES in a step.",
-                        Patterns::Integer(1));
+      declare_linear_solver(prm, data);
       prm.leave_subsection();
     }
 

@@ -75,7 +75,8 @@ namespace Tessella
         return !exact.empty();
       }
 
-      bool steady = false, frozen_rusanov = false, reconstruct = false;
+      bool steady = false, frozen_rusanov = false, reconstruct = false,
+           start_from_last = false;
       Flow::ReconstructionData  reconstruction;
       Flow::PseudoTransientData pseudo_transient;
       ShockInput                shock;

@@ -13,6 +13,7 @@
 #include <tessella/operators/pointwise_operator.h>
 #include <tessella/time_stepping/time_state.h>
 
+#include <algorithm>
 #include <iomanip>
 #include <type_traits>
 
@@ -44,6 +45,24 @@ namespace Tessella
         handler, input.reconstruction);
       PointwiseOperator<dim>(reconstruction->quadratic_handler(), parameters)
         .reinit(reconstructed);
+    }
+
+
+
+    template <int dim>
+    void
+    SteadySolver<dim>::start_from(const HostVector<double> &start,
+                                  const PolytopicDoFs      &dofs)
+    {
+      const PolytopicDoFs &own = handler.polytopic_dofs();
+      u                        = 0.;
+      // The functions of lower degree come first.
+      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+        for (unsigned int c = 0; c < own.n_components; ++c)
+          std::copy_n(start.begin() + dofs.dof_offset[k] + c * dofs.n_basis[k],
+                      std::min(dofs.n_basis[k], own.n_basis[k]),
+                      u.begin() + own.dof_offset[k] + c * own.n_basis[k]);
+      has_start = true;
     }
 
 
@@ -204,15 +223,18 @@ namespace Tessella
         input.pseudo_transient,
         reconstruction.get(),
         viscosity.get());
-      if (input.time.restart.empty())
+      if (!input.time.restart.empty())
+        iteration.set_state(read_checkpoint(input.time.restart));
+      else
         {
-          problem.initial->set_time(0.);
-          ConservationVector &vector = u;
-          VectorTools::project(handler, *problem.initial, vector);
+          if (!has_start)
+            {
+              problem.initial->set_time(0.);
+              ConservationVector &vector = u;
+              VectorTools::project(handler, *problem.initial, vector);
+            }
           check_initial_state();
         }
-      else
-        iteration.set_state(read_checkpoint(input.time.restart));
       VectorType state;
       iteration.reinit(state);
       internal::set_owned_entries(internal::owned_entries(u), state);
@@ -226,6 +248,8 @@ namespace Tessella
       const auto   report      = [&](const Flow::PseudoTransientStep &step) {
         steps.push_back(step);
         steps.back().seconds += before;
+        if (on_step)
+          on_step();
         const bool ends = stop > 0 && step.step - first == stop;
         if (ends || (every > 0 && step.step % every == 0))
           {

@@ -5,6 +5,7 @@
 #include <tessella/flow/pseudo_transient.h>
 #include <tessella/lac/host_vector.h>
 
+#include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
@@ -35,10 +36,19 @@ namespace Tessella
                    const AssemblyParameters        &parameters,
                    const unsigned int               coefficient_order);
 
+      /// Makes run() begin with a solution @p start of the space @p dofs on the
+      /// same polytopes in place of the initial condition: modes that only one
+      /// of the two spaces has are zero or left out.
+      void
+      start_from(const HostVector<double> &start, const PolytopicDoFs &dofs);
+
       /// Computes the steady state from the initial condition, or from
       /// Time/Restart from. Checkpoints are written to @p checkpoint_file.
       void
       run(const std::string &checkpoint_file);
+
+      /// Called after each step, for the list of steps; may be empty.
+      std::function<void()> on_step;
 
       /// The solution; with Steady/Reconstruction, the reconstructed one.
       const HostVector<double> &
@@ -89,6 +99,7 @@ namespace Tessella
       const AssemblyParameters         parameters;
       const unsigned int               coefficient_order;
       HostVector<double>               u, reconstructed;
+      bool                             has_start = false;
 
       std::unique_ptr<Flow::QuadraticReconstruction<dim>> reconstruction;
       std::unique_ptr<Flow::ArtificialViscosity<dim>>     viscosity;

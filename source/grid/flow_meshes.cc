@@ -40,6 +40,16 @@ namespace Tessella
                     ExcUserInput("The growth of layers must be above 1 and at "
                                  "most 10, but it is " +
                                  std::to_string(resolution.growth) + "."));
+        AssertThrow(resolution.stretch >= 1. &&
+                      std::isfinite(resolution.stretch),
+                    ExcUserInput("The ratio of height and length up to which "
+                                 "layers grow must be at least 1, but it is " +
+                                 std::to_string(resolution.stretch) + "."));
+        AssertThrow(std::abs(resolution.bunching) <= 0.9,
+                    ExcUserInput("The bunching of cells at the middle of the "
+                                 "chord must be between -0.9 and 0.9, but it "
+                                 "is " +
+                                 std::to_string(resolution.bunching) + "."));
         AssertThrow(resolution.n_slices >= 1,
                     ExcUserInput("An extruded mesh needs at least one slice."));
       }
@@ -58,15 +68,17 @@ namespace Tessella
 
 
       // Distances 0 .. length of layers: see "Grading". Cells at a distance x
-      // are long(x) long.
+      // are longest(x) long.
       std::vector<double>
       layers(const double                               length,
              const double                               first_height,
              const double                               growth,
-             const std::function<double(const double)> &longest)
+             const std::function<double(const double)> &longest,
+             const double                               stretch = 1.)
       {
         double h =
           first_height > 0. ? std::min(first_height, longest(0.)) : longest(0.);
+        const bool grows = first_height > 0. || stretch > 1.;
         AssertThrow(h < length,
                     ExcUserInput("The first layer of cells is higher than the "
                                  "distance to the far field: choose more cells "
@@ -78,8 +90,8 @@ namespace Tessella
             AssertThrow(result.size() < 100000,
                         ExcUserInput("The mesh has more than 100,000 layers: "
                                      "choose a higher first layer or growth."));
-            h = std::min(first_height > 0. ? growth * h : 1e300,
-                         longest(result.back()));
+            h = std::min(grows ? growth * h : 1e300,
+                         stretch * longest(result.back()));
           }
         const double last = result.back();
         for (double &x : result)
@@ -351,12 +363,13 @@ namespace Tessella
       const Naca0012::OGridManifold manifold(far_field);
       // In the plane of zeta, where the aerofoil is nearly a circle of radius
       // 1/4, lengths are half of those at the middle of the chord.
-      const double              pi = dealii::numbers::PI;
-      const std::vector<double> distance =
-        layers(far_field - .25,
-               .5 * resolution.first_height,
-               resolution.growth,
-               [&](const double d) { return 2. * pi / n * (.25 + d); });
+      const double              pi       = dealii::numbers::PI;
+      const std::vector<double> distance = layers(
+        far_field - .25,
+        .5 * resolution.first_height,
+        resolution.growth,
+        [&](const double d) { return 2. * pi / n * (.25 + d); },
+        resolution.stretch);
       // All layers follow the aerofoil up to those whose cells are about as
       // high as long, and at least for twice the length of its edges.
       const auto is_curved = [&](const unsigned int j) {
@@ -369,9 +382,13 @@ namespace Tessella
                    true,
                    [&](const unsigned int i, const unsigned int j) {
                      const unsigned int k = std::min(i, n - i);
-                     dealii::Point<2>   point =
-                       manifold.push_forward({2 * k == n ? pi : 2. * pi * k / n,
-                                              distance[j] / distance.back()});
+                     const double       t = 2. * pi * k / n;
+                     const double       phi =
+                       2 * k == n
+                               ? pi
+                               : t + .5 * resolution.bunching * std::sin(2. * t);
+                     dealii::Point<2> point = manifold.push_forward(
+                       {phi, distance[j] / distance.back()});
                      if (i != k)
                        point[1] = -point[1];
                      return CellList<2>::Vertex{point, j == 0, is_curved(j)};
@@ -574,11 +591,12 @@ namespace Tessella
                                ", must be larger than that of the body, " +
                                std::to_string(radius) + "."));
       const double        angle = .5 * dealii::numbers::PI / resolution.n_cells;
-      std::vector<double> radii =
-        layers(far_field - radius,
-               resolution.first_height,
-               resolution.growth,
-               [&](const double d) { return angle * (radius + d); });
+      std::vector<double> radii = layers(
+        far_field - radius,
+        resolution.first_height,
+        resolution.growth,
+        [&](const double d) { return angle * (radius + d); },
+        resolution.stretch);
       std::vector<bool> curved;
       for (double &r : radii)
         {

@@ -256,6 +256,35 @@ namespace
                 2e-4);
   }
 
+  /// Few high layers far away, and more cells in the middle of the chord.
+  void
+  few_layers()
+  {
+    unsigned int n_cells[2], n_middle[2];
+    for (const int i : {0, 1})
+      {
+        Triangulation<2>       mesh;
+        FlowMeshes::Resolution resolution;
+        resolution.n_cells  = 24;
+        resolution.growth   = 1.5;
+        resolution.stretch  = 1. + 3. * i;
+        resolution.bunching = .5 * i;
+        FlowMeshes::naca_0012(mesh, resolution, 100.);
+        n_cells[i]  = mesh.n_active_cells();
+        n_middle[i] = 0;
+        for (const auto &face : mesh.active_face_iterators())
+          if (face->at_boundary() && face->boundary_id() == 2)
+            n_middle[i] += std::abs(face->center()[0] - .5) < .25;
+        const Measures m = measure<2>(mesh, MappingQ<2>(2), {0, 1}, 1);
+        check_below("few layers, closed surfaces", m.closed, 1e-13);
+        check_below("few layers, volumes", m.divergence, 1e-10);
+      }
+    check_below("cells with high layers", n_cells[1], .7 * n_cells[0]);
+    check_below("cells in the middle without bunching",
+                1.5 * n_middle[0],
+                n_middle[1]);
+  }
+
   /// Cells of degree 2 do not turn over in tetrahedra that are refined once.
   void
   refined_tetrahedra()
@@ -300,6 +329,18 @@ namespace
                      FlowMeshes::bump(mesh, r);
                    }),
                    "growth of layers must be above 1"));
+    check("stretch",
+          contains(message([](Mesh &mesh, Resolution &r) {
+                     r.stretch = .5;
+                     FlowMeshes::naca_0012(mesh, r, 4.);
+                   }),
+                   "must be at least 1, but it is 0.5"));
+    check("bunching",
+          contains(message([](Mesh &mesh, Resolution &r) {
+                     r.bunching = 1.;
+                     FlowMeshes::naca_0012(mesh, r, 4.);
+                   }),
+                   "between -0.9 and 0.9, but it is 1"));
     check("depth",
           contains(message_of([] {
                      Triangulation<3>       mesh;
@@ -315,6 +356,7 @@ main(int argc, char **argv)
 {
   TestProgram program(argc, argv);
   manifold();
+  few_layers();
   test<2>();
   test<3>();
   refined_tetrahedra();

@@ -29,9 +29,11 @@ namespace Tessella
    *
    * <b>Grading.</b> The layer next to a body has the height first_height; each
    * further one is thicker by the factor growth, until cells are as high as
-   * they are long. With first_height = 0, all cells are as high as long. All
-   * layers are then stretched so that the last one ends on the far field,
-   * which changes the heights by less than one last layer's share.
+   * they are long. With first_height = 0, all cells are as high as long. Away
+   * from an aerofoil or a sphere, where the flow changes slowly, layers may go
+   * on growing until cells are @p stretch times as high as long. All layers are
+   * then stretched so that the last one ends on the far field, which changes
+   * the heights by less than one last layer's share.
    *
    * All functions throw one sentence for parameters out of range, and need an
    * empty triangulation.
@@ -47,6 +49,12 @@ namespace Tessella
       unsigned int n_cells = 16;
       /// See the namespace. Not used by channel_cylinder().
       double first_height = 0., growth = 1.2;
+      /// At least 1, see the namespace. Only for naca_0012() and sphere().
+      double stretch = 1.;
+      /// How much smaller the cells at the middle of the chord of naca_0012()
+      /// are and how much larger those at its ends: by the factors 1 - bunching
+      /// and 1 + bunching; between -0.9 and 0.9.
+      double bunching = 0.;
       /// Number of cells in z where a mesh is extruded.
       unsigned int n_slices = 4;
     };
