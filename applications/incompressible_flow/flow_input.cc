@@ -192,6 +192,13 @@ namespace Tessella
                         "1",
                         Patterns::Anything(),
                         "Time at the end, positive.");
+      prm.declare_entry("Steady tolerance",
+                        "0",
+                        Patterns::Double(0.),
+                        "Ends earlier, as soon as a step changes the "
+                        "coefficients of the velocity by less than this number "
+                        "times their norm and the length of the step; 0: "
+                        "never.");
       prm.declare_entry("Step",
                         "0",
                         Patterns::Anything(),
@@ -245,6 +252,13 @@ namespace Tessella
                         "lower",
                         Patterns::Selection("lower|equal"),
                         "lower: k - 1, but 1 for k = 1; equal: k.");
+      prm.declare_entry("Curved quadrature",
+                        "consistent",
+                        Patterns::Selection("exact|consistent"),
+                        "Rules on curved cells: exact for polynomials through "
+                        "the mapping, or of the order that keeps rates of "
+                        "convergence, constant states and the conservation of "
+                        "mass.");
       prm.declare_entry("Dissipation",
                         "1",
                         Patterns::Double(0.),
@@ -485,6 +499,7 @@ namespace Tessella
       exact_start      = prm.get("Start") == "exact";
       final_time       = number("Time/Final time", prm.get("Final time"));
       step             = number("Time/Step", prm.get("Step"));
+      steady_tolerance = prm.get_double("Steady tolerance");
       cfl_number       = prm.get_double("CFL number");
       growth           = prm.get_double("Growth");
       n_halvings       = prm.get_integer("Halvings");
@@ -513,6 +528,9 @@ namespace Tessella
       degrees =
         parse_integers("Discretisation/Degree", prm.get("Degree"), 1, 10);
       equal_degrees          = prm.get("Pressure degree") == "equal";
+      flow.curved_quadrature = prm.get("Curved quadrature") == "exact"
+                                 ? CurvedQuadrature::exact
+                                 : CurvedQuadrature::consistent;
       flow.zeta              = prm.get_double("Dissipation");
       flow.theta             = prm.get_double("Backflow");
       flow.divergence_factor = prm.get_double("Divergence penalty");

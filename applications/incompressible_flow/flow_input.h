@@ -74,6 +74,8 @@ namespace Tessella
 
       // ---- time
       double final_time = 1., step = 0., cfl_number = 0.5, growth = 1.2;
+      /// Relative change of the velocity per time at which a run ends; 0: none.
+      double steady_tolerance = 0.;
       /// Runs with steps that are halved so many times.
       unsigned int n_halvings       = 0;
       bool         exact_start      = false;

@@ -46,7 +46,7 @@ namespace Tessella
     bool
     FlowRun<dim>::finished() const
     {
-      return flow.time() > input.final_time * (1. - 1e-12);
+      return steady || flow.time() > input.final_time * (1. - 1e-12);
     }
 
 
@@ -117,6 +117,9 @@ namespace Tessella
     void
     FlowRun<dim>::advance(const double dt)
     {
+      HostVector<double> change;
+      if (input.steady_tolerance > 0.)
+        change = flow.velocity();
       try
         {
           flow.step(dt);
@@ -134,6 +137,12 @@ namespace Tessella
                         error_message(exception) +
                         " The state before this step was written to " +
                         checkpoint() + "."));
+        }
+      if (input.steady_tolerance > 0.)
+        {
+          change -= flow.velocity();
+          steady = change.l2_norm() <
+                   input.steady_tolerance * dt * flow.velocity().l2_norm();
         }
       last_step = dt;
       ++n_steps;

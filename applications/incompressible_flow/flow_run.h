@@ -97,6 +97,7 @@ namespace Tessella
       /// Time and force coefficients.
       std::vector<std::vector<double>>            forces;
       std::vector<std::pair<double, std::string>> pictures;
+      bool                                        steady = false;
       double last_step = 0., begin = 0., next_line = 0., next_picture = 0.;
       dealii::Timer timer;
     };

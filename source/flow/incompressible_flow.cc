@@ -207,6 +207,10 @@ namespace Tessella
       symmetry_axes();
       void
       check_net_flux(const double t);
+      /// Raises speeds of polytopes to those of the boundary velocity, int
+      /// |g|^2 / int |g|.
+      void
+      add_boundary_speeds(std::vector<double> &speeds);
       std::string
       description() const;
 
@@ -236,7 +240,7 @@ namespace Tessella
       const internal::FlowSpaces<dim> spaces;
 
       PointwiseOperator<dim> u_op, uu_op, up_op, pu_op, p_op, pw_op, wu_op,
-        puuu_op, cu_op, uuu_op;
+        puuu_op, cu_op, c_op, uuu_op;
       FunctorIntegrand<dim, Convection<dim, Data<dim>>>       convection;
       FunctorIntegrand<dim, Convection<dim, Data<dim>, true>> transported;
       FunctorIntegrand<dim, TransportBoundaryValues<dim, Data<dim>>>
@@ -252,6 +256,7 @@ namespace Tessella
       FunctorIntegrand<dim, Vorticity<dim>>            curl;
       FunctorIntegrand<dim, Force<dim, Data<dim>>>     force;
       FunctorIntegrand<dim, DataFlux<dim, Data<dim>>>  data_flux;
+      FunctorIntegrand<dim, DataSpeed<dim, Data<dim>>> data_speed;
 
       MassMatrix<dim> velocity_mass, pressure_mass, vorticity_mass;
       std::unique_ptr<internal::PressureSolver<dim>> pressure_solver;
@@ -332,6 +337,7 @@ namespace Tessella
                 0,
                 parameters.assembly)
       , cu_op({&spaces.constant, &spaces.velocity}, 0, parameters.assembly)
+      , c_op(spaces.constant, parameters.assembly)
       , uuu_op({&spaces.velocity, &spaces.velocity, &spaces.velocity},
                0,
                parameters.assembly)
@@ -365,6 +371,7 @@ namespace Tessella
       set_with_data(divergence, 2);
       set_with_data(outflow_pressure, order);
       set_with_data(data_flux, order);
+      set_with_data(data_speed, 2);
       set_with_data(neumann_data, 2);
       set(convection_difference, order);
       force.functor().data = data;
@@ -492,6 +499,28 @@ namespace Tessella
                     value_text(sums[0]) + " at time " + value_text(t) +
                     ", but must be zero: change the boundary data, or make a "
                     "part of the boundary an outflow."));
+    }
+
+
+
+    template <int dim>
+    void
+    IncompressibleFlow<dim>::Implementation::add_boundary_speeds(
+      std::vector<double> &speeds)
+    {
+      if (!has_velocity)
+        return;
+      VectorType zero, moments[2];
+      c_op.reinit(zero);
+      for (const bool squared : {false, true})
+        {
+          c_op.reinit(moments[squared]);
+          data_speed.functor().squared = squared;
+          residual(c_op, data_speed, time, {&zero}, moments[squared]);
+        }
+      for (unsigned int k = 0; k < speeds.size(); ++k)
+        if (const double first = *(moments[0].begin() + k); first > 0.)
+          speeds[k] = std::max(speeds[k], *(moments[1].begin() + k) / first);
     }
 
 
@@ -980,10 +1009,12 @@ namespace Tessella
     double
     IncompressibleFlow<dim>::cfl_step(const double number) const
     {
-      const Implementation      &data = *implementation;
-      typename VectorType::Base &u    = implementation->u;
-      return data.cfl->smallest(number,
-                                data.polytopewise.evaluate(LargestSpeed(), u));
+      Implementation            &data = *implementation;
+      typename VectorType::Base &u    = data.u;
+      std::vector<double>        speeds =
+        data.polytopewise.evaluate(LargestSpeed(), u);
+      data.add_boundary_speeds(speeds);
+      return data.cfl->smallest(number, speeds);
     }
 
 

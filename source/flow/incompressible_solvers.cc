@@ -116,6 +116,15 @@ namespace Tessella
           FE_BoundingBoxLegendre<dim>(parameters.pressure_degree));
         scalar.distribute_dofs(FE_BoundingBoxLegendre<dim>(parameters.degree));
         constant.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
+        for (auto *handler : {&velocity, &pressure, &scalar, &constant})
+          handler->set_curved_quadrature(parameters.curved_quadrature);
+        if (parameters.curved_quadrature == CurvedQuadrature::exact)
+          return;
+        // A later table of higher order would have another mass matrix, so all
+        // have the order of the convection and of errors at once.
+        const unsigned int extra_order = std::max(parameters.degree, 4U);
+        for (auto *handler : {&velocity, &pressure, &scalar})
+          handler->tabulate(extra_order);
       }
 
 

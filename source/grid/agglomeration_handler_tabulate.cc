@@ -47,7 +47,8 @@ namespace Tessella
                const internal::ActiveCells<dim>         &cells,
                const std::vector<internal::CurvedFacet> &curved_facets,
                const unsigned int                        mapping_degree,
-               const unsigned int                        extra_order)
+               const unsigned int                        extra_order,
+               const CurvedQuadrature                    quadrature)
     {
       const internal::CellShapes<dim> &shapes =
         internal::CellShapes<dim>::get();
@@ -58,8 +59,13 @@ namespace Tessella
                            const internal::CurvedFacet *facet) {
         const internal::CellShape<dim> &shape =
           shapes(cells[cell]->reference_cell());
-        const unsigned int order = internal::reference_order(
-          shape, mapping_degree, 2 * degree + extra_order, facet != nullptr);
+        const unsigned int m    = 2 * degree + extra_order;
+        const bool         face = facet != nullptr;
+        const unsigned int order =
+          quadrature == CurvedQuadrature::exact
+                        ? internal::reference_order(shape, mapping_degree, m, face)
+                        : internal::consistent_order(
+                shape, mapping_degree, degree, m, face);
         tasks.push_back({target, cell, &shape, order, facet});
       };
       for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
@@ -189,7 +195,8 @@ namespace Tessella
                  cells,
                  curved_facets,
                  internal::mapping_degree(*user_mapping),
-                 extra_order);
+                 extra_order,
+                 curved_quadrature);
     mesh.quadrature_revision = new_revision();
     if (!count_points(tasks, mesh))
       {
@@ -231,8 +238,25 @@ namespace Tessella
     tabulated_extra_order = static_cast<int>(extra_order);
   }
 
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::set_curved_quadrature(
+    const CurvedQuadrature quadrature)
+  {
+    if (quadrature == curved_quadrature)
+      return;
+    curved_quadrature     = quadrature;
+    tabulated_extra_order = -1;
+    mesh.clear_quadrature();
+    mesh.quadrature_revision = new_revision();
+  }
+
   template void
   AgglomerationHandler<2>::tabulate(const unsigned int) const;
   template void
   AgglomerationHandler<3>::tabulate(const unsigned int) const;
+  template void
+  AgglomerationHandler<2>::set_curved_quadrature(const CurvedQuadrature);
+  template void
+  AgglomerationHandler<3>::set_curved_quadrature(const CurvedQuadrature);
 } // namespace Tessella

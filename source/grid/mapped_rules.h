@@ -188,8 +188,7 @@ namespace Tessella
 
     /// Order of the rule on the reference cell for polynomials of degree @p
     /// m in physical space, for a mapping of degree @p k: see
-    /// AgglomerationHandler::tabulate(). The argument @p face selects rules
-    /// on faces.
+    /// CurvedQuadrature::exact. The argument @p face selects rules on faces.
     template <int dim>
     unsigned int
     reference_order(const CellShape<dim> &shape,
@@ -206,6 +205,29 @@ namespace Tessella
       const unsigned int least = m + n * (k - 1);
       const unsigned int order = std::min(exact, std::max(most, least));
       return shape.is_simplex ? std::min(order, 60u) : order;
+    }
+
+
+
+    /// The same for CurvedQuadrature::consistent, where the functions have
+    /// degree @p p. Cells and faces need the same order, but on simplices
+    /// faces need less.
+    template <int dim>
+    unsigned int
+    consistent_order(const CellShape<dim> &shape,
+                     const unsigned int    k,
+                     const unsigned int    p,
+                     const unsigned int    m,
+                     const bool            face)
+    {
+      const unsigned int variables = shape.is_simplex && face ? dim - 1 : dim,
+                         determinant =
+                           shape.is_simplex ? variables * (k - 1) : dim * k - 1,
+                         cofactor = (dim - 1) * (shape.is_simplex ? k - 1 : k),
+                         gauss    = shape.is_simplex ? p * k + cofactor
+                                                     : p * k + cofactor - 1;
+      return std::min(std::max(m + determinant, gauss),
+                      reference_order(shape, k, m, face));
     }
 
 

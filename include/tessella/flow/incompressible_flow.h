@@ -55,6 +55,10 @@ namespace Tessella
       /// right-hand side.
       double       tolerance      = 1e-8;
       unsigned int max_iterations = 200;
+      /// Quadrature on curved cells. The consistent one changes results by less
+      /// than the error of the method and is much faster with mappings of
+      /// degree 3 and more.
+      CurvedQuadrature curved_quadrature = CurvedQuadrature::consistent;
       /// Backend::host, or automatic, which is the same here; and the penalty
       /// of the interior penalty method.
       AssemblyParameters assembly;
@@ -176,7 +180,9 @@ namespace Tessella
       step(const double dt);
 
       /// Step by a CFL number: cfl_number min 1 / (|u| penalty factor) over the
-      /// polytopes, the largest |u| and factor of each; infinite at rest.
+      /// polytopes, with the factor and the largest |u| of each, and int |g|^2
+      /// / int |g| where its part of the boundary has velocities g that exceed
+      /// |u|. Infinite at rest.
       double
       cfl_step(const double cfl_number) const;
       /// CFL number of a step.

@@ -315,18 +315,26 @@ namespace Tessella
     };
 
     /**
-     * Divergence in weak form, with the fields pressure and velocity and the
-     * test functions of the pressure:
-     *   (q, D u) = - int grad q . u + sum over facets of int [q] {u} . n.
-     * On outflow parts {u} is u, on symmetry parts {u} . n = 0. For homogeneous
-     * data D is the negative transpose of PressureGradient, also for
-     * quadrature.
+     * Divergence, with the fields pressure and velocity and the test functions
+     * of the pressure:
+     *   (q, D u) = int q div u + sum over facets of
+     *     int {q} (u1 - u0) . n (n from side 0 to side 1) inside,
+     *     int q (g - u) . n on velocity parts,
+     *   - int q u . n on symmetry parts, nothing on outflow parts.
+     * It is the weak form - int grad q . u + sum int [q] {u} . n, integrated by
+     * parts once, and equals that where quadrature is exact. In this form D is
+     * the negative transpose of PressureGradient for homogeneous data with
+     * every quadrature, since both have the same products at each point.
      */
     template <int dim, typename Data = NoFlowData<dim>>
-    struct VelocityDivergence : WeakDerivativeRows, ConditionsAndData<dim, Data>
+    struct VelocityDivergence : ConditionsAndData<dim, Data>
     {
-      static constexpr int n_components = 1;
-      using Fields                      = FieldComponents<1, dim>;
+      static constexpr int n_components           = 1;
+      using Fields                                = FieldComponents<1, dim>;
+      static constexpr unsigned int volume_input  = PointwiseRows::gradients,
+                                    volume_output = PointwiseRows::values,
+                                    facet_input   = PointwiseRows::values,
+                                    facet_output  = PointwiseRows::values;
 
       BoundaryVelocity boundary_velocity = BoundaryVelocity::given;
 
@@ -334,8 +342,9 @@ namespace Tessella
       TESSELLA_HOST_DEVICE void
       volume(const OperatorPoint<dim> &, const U &u, R &r) const
       {
-        for (int d = 0; d < dim; ++d)
-          r.gradient[0][d] = -u.value[1 + d];
+        r.value[0] = u.gradient[1][0];
+        for (int d = 1; d < dim; ++d)
+          r.value[0] += u.gradient[1 + d][d];
       }
 
       template <typename U, typename R>
@@ -346,9 +355,9 @@ namespace Tessella
                      R                        &r0,
                      R                        &r1) const
       {
-        r0.value[0] = 0.5 * (normal_component<dim>(u0.value + 1, p.normal) +
-                             normal_component<dim>(u1.value + 1, p.normal));
-        r1.value[0] = -r0.value[0];
+        r0.value[0] = 0.5 * (normal_component<dim>(u1.value + 1, p.normal) -
+                             normal_component<dim>(u0.value + 1, p.normal));
+        r1.value[0] = r0.value[0];
       }
 
       template <typename U, typename R>
@@ -356,10 +365,11 @@ namespace Tessella
       boundary_facet(const OperatorPoint<dim> &p, const U &u, R &r) const
       {
         if (this->is_outflow(p))
-          r.value[0] = normal_component<dim>(u.value + 1, p.normal);
-        else if (boundary_velocity == BoundaryVelocity::given &&
-                 this->is_velocity(p))
-          r.value[0] = this->normal_velocity(p);
+          return;
+        r.value[0] = -normal_component<dim>(u.value + 1, p.normal);
+        if (boundary_velocity == BoundaryVelocity::given &&
+            this->is_velocity(p))
+          r.value[0] += this->normal_velocity(p);
       }
     };
 
@@ -660,6 +670,33 @@ namespace Tessella
         for (int d = 1; d < dim; ++d)
           square += u.value[1 + d] * u.value[1 + d];
         r.value[0] = sqrt(square);
+      }
+    };
+
+    /// int |g| q, or int |g|^2 q, over velocity parts of the boundary, with
+    /// test functions q of degree 0 and a field of the same space.
+    template <int dim, typename Data = NoFlowData<dim>>
+    struct DataSpeed : ConditionsAndData<dim, Data>
+    {
+      static constexpr int n_components          = 1;
+      using Fields                               = FieldComponents<1>;
+      static constexpr unsigned int facet_input  = PointwiseRows::none,
+                                    facet_output = PointwiseRows::values;
+
+      bool squared = false;
+
+      template <typename U, typename R>
+      TESSELLA_HOST_DEVICE void
+      boundary_facet(const OperatorPoint<dim> &p, const U &, R &r) const
+      {
+        if (!this->is_velocity(p))
+          return;
+        using namespace PointwiseMath;
+        double g[dim], square = 0.;
+        this->data.velocity(p, g);
+        for (int d = 0; d < dim; ++d)
+          square += g[d] * g[d];
+        r.value[0] = squared ? square : sqrt(square);
       }
     };
 

@@ -16,6 +16,7 @@
 
 #include <tessella/base/compatibility.h>
 #include <tessella/grid/agglomeration.h>
+#include <tessella/grid/curved_quadrature.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/grid/polytopic_space.h>
 
@@ -641,21 +642,25 @@ namespace Tessella
      * Tables of lower order are computed anew. On meshes without such cells the
      * function does nothing. Logically const; not thread safe.
      *
-     * With a mapping of polynomial degree k, a polynomial of degree m in space
-     * is one of degree k m on the reference cell, and the Jacobian determinant
-     * adds dim k - 1 (per variable on hypercubes; dim (k - 1) in all on
-     * simplices). Rules are exact for these products, so that the divergence
-     * theorem and integrals of polynomials are exact on curved cells, too. If
-     * that needs more than 60 points a direction in 2-D or 20 in 3-D (on
-     * simplices: a rule of order above 60 or 40), the rule of that size is
-     * used. It is exact up to the highest terms, which the small curvature of
-     * cells damps. Mappings of unknown degree are treated as of degree 4.
+     * The order on the reference cell follows from the mapping, see
+     * CurvedQuadrature. Mappings of unknown degree are treated as of degree 4.
      *
      * Cost: one evaluation of the mapping per point; mappings are set up once
      * per order and cell type, not per cell.
      */
     void
     tabulate(const unsigned int extra_order) const override;
+
+    /**
+     * Chooses the rules of curved cells; tables that exist are dropped.
+     *
+     * With CurvedQuadrature::consistent, integrals of products depend on the
+     * order of the tables. Spaces whose matrices are to agree, and a space
+     * whose operators have several orders, need tabulate() with the largest
+     * order before the first integral.
+     */
+    void
+    set_curved_quadrature(const CurvedQuadrature quadrature);
 
     /// The same as compute_penalty_factors().
     void
@@ -768,6 +773,7 @@ namespace Tessella
     mutable PolytopicMesh<dim> mesh;
     mutable PolytopicDoFs      dofs;
     mutable int                tabulated_extra_order = -1;
+    CurvedQuadrature           curved_quadrature     = CurvedQuadrature::exact;
     /// Facets to tabulate, in increasing order.
     std::vector<internal::CurvedFacet> curved_facets;
     unsigned int                       present_n_curved_cells = 0;
