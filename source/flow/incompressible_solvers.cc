@@ -118,10 +118,9 @@ namespace Tessella
         constant.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
         for (auto *handler : {&velocity, &pressure, &scalar, &constant})
           handler->set_curved_quadrature(parameters.curved_quadrature);
-        if (parameters.curved_quadrature == CurvedQuadrature::exact)
-          return;
-        // A later table of higher order would have another mass matrix, so all
-        // have the order of the convection and of errors at once.
+        // All tables have the order of the convection and of errors at once, so
+        // that none is computed anew: with consistent rules a mass matrix
+        // depends on their order.
         const unsigned int extra_order = std::max(parameters.degree, 4U);
         for (auto *handler : {&velocity, &pressure, &scalar})
           handler->tabulate(extra_order);
