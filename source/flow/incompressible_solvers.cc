@@ -118,9 +118,9 @@ namespace Tessella
         constant.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
         for (auto *handler : {&velocity, &pressure, &scalar, &constant})
           handler->set_curved_quadrature(parameters.curved_quadrature);
-        // All tables have the order of the convection and of errors at once, so
-        // that none is computed anew: with consistent rules a mass matrix
-        // depends on their order.
+        // All tables have the order of the convection and of errors at once:
+        // penalty factors of curved facets, and with consistent rules also mass
+        // matrices, depend on the tables, and must agree between the spaces.
         const unsigned int extra_order = std::max(parameters.degree, 4U);
         for (auto *handler : {&velocity, &pressure, &scalar})
           handler->tabulate(extra_order);

@@ -65,7 +65,9 @@ namespace Tessella
    * never below that of the adjacent sub-cell. Bilinear facets are approximated
    * by a plane (as base) or by the hull of their corners (as obstacle). Curved
    * facets are obstacles with their corners and quadrature points, and h is
-   * then reduced by a tenth.
+   * then reduced by a tenth. The points are those of the tables at the first
+   * call: handlers on the same polytopes have the same factors on curved facets
+   * only if their tables have the same order then.
    *
    * <b>C_cov</b> = p^(2(dim-1)) for p-coverable polytopes, else infinite. The
    * test for coverability is sufficient and deliberately narrow: all sub-cells
