@@ -12,7 +12,7 @@ namespace Tessella
 {
   namespace Application
   {
-    /// What a report says about the run of a program.
+    /// Description of the run of a program in its report.
     struct RunDescription
     {
       std::string program;
