@@ -42,7 +42,9 @@ enter_root() {
   rm -f "$1"/etc/apt/apt.conf.d/20packagekit
   # Without this, the disk limits the installation, since dpkg waits for each file.
   echo force-unsafe-io >"$1/etc/dpkg/dpkg.cfg.d/unsafe-io"
-  mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm"
+  # The library of Open MPI complains on the error stream where it finds no sysfs.
+  mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev/shm" &&
+    mount -t sysfs -o ro sysfs "$1/sys"
 }
 
 # in_root FOLDER COMMAND: runs COMMAND without the environment of this machine.
