@@ -178,8 +178,11 @@ n_programs=0
 for page in "$prefix"/share/man/man1/*.1*; do
   name=$(basename "${page%.1*}")
   program=$prefix/bin/$name
-  # Manual pages of others may be in the same folder.
-  [ -x "$program" ] && "$program" --version 2>/dev/null | grep -q '(Tessella)' || continue
+  # Manual pages of others may be in the same folder, and their programs may do
+  # anything.
+  gzip -cdf "$page" | head -n 1 | grep -qi tessella || continue
+  "$program" --version </dev/null | grep -q '(Tessella)' ||
+    bad "$name does not say its version"
   n_programs=$((n_programs + 1))
   [ -f "$prefix/share/bash-completion/completions/$name" ] ||
     bad "$name has no completion"
