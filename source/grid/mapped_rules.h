@@ -223,9 +223,8 @@ namespace Tessella
       const unsigned int variables = shape.is_simplex && face ? dim - 1 : dim,
                          determinant =
                            shape.is_simplex ? variables * (k - 1) : dim * k - 1,
-                         cofactor = (dim - 1) * (shape.is_simplex ? k - 1 : k),
-                         gauss    = shape.is_simplex ? p * k + cofactor
-                                                     : p * k + cofactor - 1;
+                         gauss = p * k + (shape.is_simplex ? (dim - 1) * (k - 1)
+                                                           : (dim - 1) * k - 1);
       return std::min(std::max(m + determinant, gauss),
                       reference_order(shape, k, m, face));
     }

@@ -45,7 +45,8 @@ namespace Tessella
    *
    * Cost of iteration k: one product with A and P, 4 k + 6 vectors of memory
    * traffic, two reductions; 4 vectors more with CUDA graphs. Memory:
-   * restart_length + 3 vectors, twice as many if flexible.
+   * restart_length + 3 vectors, 2 more with CUDA graphs, twice as many if
+   * flexible.
    *
    * Errors, as exceptions: SolverControl::NoConvergence; a restart length of
    * zero; a residual that is not finite, through SolverControl.
@@ -78,8 +79,8 @@ namespace Tessella
       /// Whether the products with A and P of an iteration on a DeviceVector
       /// are one CUDA graph, see DeviceGraph: A and P must then start their
       /// work as that class asks for, and must be the same in all iterations.
-      /// It pays only where the host starts kernels more slowly than they run,
-      /// which an iteration with LU-SGS on 2,000 triangles does not. Results
+      /// It pays only where the host starts kernels more slowly than they run;
+      /// an iteration with LU-SGS on 2,312 triangles gains nothing. Results
       /// have the same bits. Work that cannot be recorded, and a flexible
       /// preconditioner, run without a graph.
       bool cuda_graphs;
