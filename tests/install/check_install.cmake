@@ -55,8 +55,8 @@ execute_process(COMMAND ${DIRECTORY}/build/poisson ${MESH}
   RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 message("${output}")
 if(NOT status EQUAL 0 OR
-   NOT output MATCHES "L2 error ([0-9.e+-]+)" OR
-   NOT CMAKE_MATCH_1 LESS 0.012 OR
+   NOT output MATCHES "80 DoFs, L2 error ([0-9.e+-]+)" OR
+   NOT CMAKE_MATCH_1 LESS 2e-4 OR
    NOT EXISTS ${DIRECTORY}/solution.vtu)
   message(FATAL_ERROR "The program failed (${status}) or its error is too "
     "large.")

@@ -36,6 +36,7 @@
 #include <vector>
 
 #include "../messages.h"
+#include "../mixed_mesh.h"
 #include "../tests.h"
 
 using namespace dealii;
@@ -327,5 +328,11 @@ main(int argc, char **argv)
                                  Agglomeration::rtree<3>(1),
                                  triangulation);
     check_mesh("tetrahedra", triangulation, 2, 1);
+  }
+  {
+    // Every process has the whole mesh, with all kinds of cells.
+    Triangulation<3> triangulation;
+    make_mixed_mesh(triangulation);
+    check_mesh("mixed mesh", triangulation, 1, 2);
   }
 }

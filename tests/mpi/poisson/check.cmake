@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-# Runs COMMAND (%% between its words) in an empty DIRECTORY: the program of
-# README.md with a mesh, on any number of processes.
+# Runs COMMAND (%% between its words) in an empty DIRECTORY: the program poisson
+# with a mesh, on any number of processes.
 #
 # With FAILS it must end with the exit status 1, print exactly one line of its
 # own, which contains the text FAILS, print nothing on stdout and leave no file.
@@ -39,7 +39,7 @@ if(FAILS)
     fail("The exit status is not 1.")
   endif()
   # mpirun prints messages of its own, too.
-  count("readme_program: " "${error}" n_lines)
+  count("poisson: " "${error}" n_lines)
   string(FIND "${error}" "${FAILS}" position)
   if(NOT n_lines EQUAL 1 OR position EQUAL -1)
     fail("The error is not said, or not in one line: ${FAILS}")
