@@ -46,29 +46,17 @@ namespace Tessella
     ArtificialViscosity<dim>::compute(const VectorType &u,
                                       VectorType       &viscosity)
     {
-      derivative = u;
-      values     = polytopewise.apply(sensor, derivative);
-      for (unsigned int k = 0; k < values.size(); ++k)
-        viscosity.local_element(k) =
-          values[k] * unit(handler.polytopic_mesh(), k);
-    }
-
-
-
-    template <int dim>
-    void
-    ArtificialViscosity<dim>::change(const VectorType &du,
-                                     VectorType       &result) const
-    {
       const std::vector<std::uint64_t> &offset =
         handler.polytopic_dofs().dof_offset;
+      slopes                                                   = u;
+      LinearAlgebra::distributed::Vector<double> &coefficients = slopes;
+      values = polytopewise.apply(sensor, coefficients);
       for (unsigned int k = 0; k < values.size(); ++k)
         {
-          double sum = 0.;
-          if (values[k] != 0.)
-            for (std::uint64_t i = offset[k]; i < offset[k + 1]; ++i)
-              sum += derivative.local_element(i) * du.local_element(i);
-          result.local_element(k) = sum * unit(handler.polytopic_mesh(), k);
+          const double factor        = unit(handler.polytopic_mesh(), k);
+          viscosity.local_element(k) = values[k] * factor;
+          for (std::uint64_t i = offset[k]; i < offset[k + 1]; ++i)
+            slopes.local_element(i) *= factor;
         }
     }
 

@@ -73,7 +73,6 @@ namespace Tessella
             with_viscosity = std::make_unique<Operator>(
               Handlers{&handler, &constants, &constants}, 0, parameters);
             on_constants->reinit(eps);
-            on_constants->reinit(eps_change);
           }
         if (reconstruction != nullptr)
           {
@@ -162,29 +161,6 @@ namespace Tessella
         Implementation &implementation;
       };
 
-      /// The derivative of backward Euler's residual with the artificial
-      /// viscosity of the state for which it was computed last, as a matrix.
-      struct ViscousTangent
-      {
-        void
-        vmult(VectorType &result, const VectorType &direction) const
-        {
-          auto &data = implementation;
-          data.matrix.vmult(result, direction);
-          if constexpr (on_host)
-            data.viscosity->change(direction, data.eps_change);
-          data.with_time->template apply_tangent<VectorType>(
-            *data.integrands.residual,
-            {&u, &data.eps},
-            data.eps_change,
-            data.work,
-            1);
-          result.add(1., data.work);
-        }
-        Implementation   &implementation;
-        const VectorType &u;
-      };
-
       /// |R_n|; computes R_n unless it is that of the last step.
       double
       present_residual(const VectorType &u)
@@ -242,8 +218,18 @@ namespace Tessella
                                                             {&u, &inverse_step},
                                                             matrix);
         else
-          with_viscosity->template assemble_jacobian<VectorType>(
-            *integrands.matrix, {&u, &eps, &inverse_step}, matrix);
+          {
+            with_viscosity->template assemble_jacobian<VectorType>(
+              *integrands.matrix, {&u, &eps, &inverse_step}, matrix);
+            if constexpr (on_host)
+              if (viscosity->exact)
+                with_time->template add_chained_jacobian<VectorType>(
+                  *integrands.residual,
+                  {&u, &eps},
+                  1,
+                  viscosity->derivative(),
+                  matrix);
+          }
         change = 0.;
         if (data.method == LinearMethod::gmres_ilu0)
           return data.single_precision
@@ -279,12 +265,7 @@ namespace Tessella
                       typename Solver::AdditionalData(data.gmres_vectors));
         try
           {
-            if (viscosity != nullptr && viscosity->exact)
-              solver.solve(ViscousTangent{*this, u},
-                           change,
-                           residual,
-                           preconditioner);
-            else if (reconstruction == nullptr)
+            if (reconstruction == nullptr)
               solver.solve(matrix, change, residual, preconditioner);
             else
               {
@@ -413,8 +394,8 @@ namespace Tessella
       /// Reconstruction of the last state and of a change, and results that
       /// are tested with quadratic functions.
       VectorType reconstructed, reconstructed_change, quadratic_result;
-      /// Artificial viscosity and its change.
-      VectorType eps, eps_change;
+      /// Artificial viscosity.
+      VectorType eps;
       VectorType residual, change, trial, trial_residual, difference, work,
         inverse_step, marks;
       MatrixType           matrix;

@@ -182,6 +182,64 @@ namespace Tessella
 
     template <int dim>
     void
+    HostPointwiseBackend<dim>::add_chained_jacobian(const Arguments &arguments,
+                                                    const double    *derivative,
+                                                    double          *values)
+    {
+      if (!this->has_polytopes())
+        return;
+      const MatrixStructure &test =
+        this->context.structures[this->context.test];
+      const BlockSparsity &columns =
+        this->context.structures[arguments.field].blocks;
+      const std::vector<std::uint64_t> &offset  = test.dof_offset;
+      const auto                        is_used = [&](const unsigned int j) {
+        return std::any_of(derivative + offset[j],
+                           derivative + offset[j + 1],
+                           [](const double d) { return d != 0.; });
+      };
+      for_rows(
+        problem(arguments),
+        Rows::Result::jacobian,
+        [&](Rows &rows, const unsigned int k) {
+          const auto begin = columns.block_column.begin();
+          if (std::none_of(begin + columns.block_offset[k],
+                           begin + columns.block_offset[k + 1],
+                           is_used))
+            return;
+          // One column for each block.
+          static thread_local std::vector<double> row;
+          const std::size_t n_rows  = offset[k + 1] - offset[k],
+                            n_given = columns.row_width[k],
+                            width   = test.blocks.row_width[k];
+          row.resize(n_rows * n_given);
+          rows.compute_block_row(k, columns, row.data());
+          double *const to = values + test.blocks.value_offset[k];
+          for (std::uint64_t b = columns.block_offset[k];
+               b < columns.block_offset[k + 1];
+               ++b)
+            {
+              const unsigned int  j = columns.block_column[b];
+              const double *const d = derivative + offset[j];
+              const std::size_t
+                n     = offset[j + 1] - offset[j],
+                first = test.blocks.column_offset[test.blocks.find_block(k, j)];
+              for (std::size_t r = 0; r < n_rows; ++r)
+                {
+                  const double factor =
+                    row[r * n_given + columns.column_offset[b]];
+                  if (factor != 0.)
+                    for (std::size_t c = 0; c < n; ++c)
+                      to[r * width + first + c] += factor * d[c];
+                }
+            }
+        });
+    }
+
+
+
+    template <int dim>
+    void
     HostPointwiseBackend<dim>::diagonal_blocks(const Arguments &arguments,
                                                double          *blocks)
     {

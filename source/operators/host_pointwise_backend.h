@@ -40,6 +40,11 @@ namespace Tessella
       jacobian(const Arguments &arguments, float *device_values) override;
 
       void
+      add_chained_jacobian(const Arguments &arguments,
+                           const double    *derivative,
+                           double          *values) override;
+
+      void
       diagonal_blocks(const Arguments &arguments, double *blocks) override;
 
       void

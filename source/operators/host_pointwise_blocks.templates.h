@@ -284,9 +284,8 @@ namespace Tessella
                                               const BlockSparsity &sparsity,
                                               double              *values)
     {
-      std::fill_n(values,
-                  sparsity.value_offset[k + 1] - sparsity.value_offset[k],
-                  0.);
+      const std::vector<std::uint64_t> &rows = context.test_dofs().dof_offset;
+      std::fill_n(values, (rows[k + 1] - rows[k]) * sparsity.row_width[k], 0.);
       compute_blocks(k, {&sparsity, values, sparsity.row_width[k]});
     }
 

@@ -83,7 +83,8 @@ namespace Tessella
       [[noreturn]] void
       throw_not_finite(const unsigned int k);
 
-      /// Block row k of the Jacobian, in the layout of @p sparsity.
+      /// Block row k of the Jacobian with respect to a field in any space. The
+      /// columns have the layout of @p sparsity, that of the field.
       void
       compute_block_row(const unsigned int   k,
                         const BlockSparsity &sparsity,

@@ -2,6 +2,8 @@
 #ifndef tessella_source_operators_pointwise_backend_h
 #define tessella_source_operators_pointwise_backend_h
 
+#include <deal.II/base/exceptions.h>
+
 #include <tessella/base/backend.h>
 #include <tessella/forms/pointwise_integrand.h>
 
@@ -132,6 +134,20 @@ namespace Tessella
       /// The same, rounded to single precision, in device memory.
       virtual void
       jacobian(const Arguments &arguments, float *device_values) = 0;
+
+      /// Adds the products of the derivative with respect to a field, constant
+      /// on each polytope, and the derivatives of its coefficients on their
+      /// polytopes, which have the entries of ghosts as well, to @p values. All
+      /// arrays are in host memory; the layout is that of jacobian(). The host
+      /// alone has it.
+      virtual void
+      add_chained_jacobian(const Arguments &, const double *, double *)
+      {
+        AssertThrow(false,
+                    dealii::ExcMessage(
+                      "Derivatives of fields that are functions of others are "
+                      "computed by the host alone: take the backend host."));
+      }
 
       /// Diagonal blocks of jacobian(), one after the other, row by row, in
       /// host memory.

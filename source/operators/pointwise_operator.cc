@@ -475,6 +475,47 @@ namespace Tessella
 
 
   template <int dim>
+  template <typename VectorType, typename MatrixType>
+  void
+  PointwiseOperator<dim>::add_chained_jacobian(
+    const Integrand                       &integrand,
+    const std::vector<const VectorType *> &fields,
+    const unsigned int                     field,
+    const VectorType                      &derivative,
+    MatrixType                            &matrix)
+  {
+    using Traits      = internal::MatrixTraits<MatrixType>;
+    Implementation &i = *implementation;
+    i.run(
+      integrand,
+      internal::PointwiseResultType::jacobian,
+      fields,
+      [&]() {
+        i.check_test_components(integrand);
+        i.check_field(field);
+        const auto &offset = i.context.structures[field].dof_offset;
+        for (std::size_t k = 0; k + 1 < offset.size(); ++k)
+          AssertThrow(offset[k + 1] - offset[k] == 1,
+                      ExcMessage("A field that is a function of another one "
+                                 "must have one degree of freedom on each "
+                                 "polytope: take degree 0 and one "
+                                 "component."));
+        Traits::check(matrix, i.test_structure());
+      },
+      [&]() {
+        const double *const d =
+          i.direction.update(derivative, i.test_structure(), false);
+        i.test_structure().on_all_processes([&]() {
+          i.backend->add_chained_jacobian({integrand, i.coefficients, field},
+                                          d,
+                                          Traits::values(matrix));
+        });
+      });
+  }
+
+
+
+  template <int dim>
   template <typename VectorType>
   void
   PointwiseOperator<dim>::diagonal_blocks(
@@ -633,6 +674,13 @@ namespace Tessella
   INSTANTIATE_MATRIX(dim, Vector, HostBlockMatrix<double>)               \
   INSTANTIATE_MATRIX(dim, Vector, DeviceBlockMatrix<double>)             \
   INSTANTIATE_MATRIX(dim, Vector, DeviceBlockMatrix<float>)
+#define INSTANTIATE_CHAINED(dim, Vector)                      \
+  template void PointwiseOperator<dim>::add_chained_jacobian( \
+    const Integrand &,                                        \
+    const std::vector<const Vector *> &,                      \
+    const unsigned int,                                       \
+    const Vector &,                                           \
+    HostBlockMatrix<double> &);
 #define INSTANTIATE(dim)                                                     \
   template void PointwiseOperator<dim>::reinit(HostBlockMatrix<double> &);   \
   template void PointwiseOperator<dim>::reinit(DeviceBlockMatrix<double> &); \
@@ -641,6 +689,9 @@ namespace Tessella
   INSTANTIATE_VECTOR(dim, HostVector<double>)                                \
   INSTANTIATE_VECTOR(dim, LinearAlgebra::distributed::Vector<double>)        \
   INSTANTIATE_VECTOR(dim, DeviceVector<double>)                              \
+  INSTANTIATE_CHAINED(dim, Vector<double>)                                   \
+  INSTANTIATE_CHAINED(dim, HostVector<double>)                               \
+  INSTANTIATE_CHAINED(dim, LinearAlgebra::distributed::Vector<double>)       \
   /* reinit() of a SparseMatrix needs a pattern */                           \
   INSTANTIATE_MATRIX(dim, Vector<double>, SparseMatrix<double>)
 #define INSTANTIATE_EPETRA(dim)                                               \

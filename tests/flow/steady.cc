@@ -150,6 +150,16 @@ struct Squares : Triangulation<2>
   }
 };
 
+/// A sensor that is on its ramp in smooth flow.
+Flow::ShockSensor<2>
+wide_sensor()
+{
+  Flow::ShockSensor<2> result;
+  result.threshold = -6.;
+  result.width     = 6.;
+  return result;
+}
+
 /// A mesh with the space of a flow and that of its artificial viscosity.
 struct ShockSpaces
 {
@@ -192,6 +202,40 @@ struct ShockSpaces
   HostVector<double>      u, r, du, eps, zero, difference;
 };
 
+/// The exact Jacobian with viscosity times s.du against the tangents without a
+/// matrix, where s.zero is the change of the viscosity.
+void
+test_tangent(const std::string        &name,
+             const ShockSpaces        &s,
+             const HostVector<double> &slopes)
+{
+  const FunctorIntegrand<2, Viscous> integrand(manufactured<2>(Viscous()));
+  PointwiseOperator<2>               op({&s.flow, &s.constants}, 0, on_host());
+  HostBlockMatrix<double>            matrix;
+  HostVector<double>                 product, of_u, of_eps;
+  using Fields = std::vector<const HostVector<double> *>;
+  const Fields fields{&s.u, &s.eps};
+  for (HostVector<double> *vector : {&product, &of_u, &of_eps})
+    op.reinit(*vector);
+  op.reinit(matrix);
+  op.assemble_jacobian(integrand, fields, matrix);
+  op.add_chained_jacobian(integrand, fields, 1, slopes, matrix);
+  matrix.vmult(product, s.du);
+  op.apply_tangent(integrand, fields, s.du, of_u);
+  op.apply_tangent(integrand, fields, s.zero, of_eps, 1);
+  const double size = of_eps.l2_norm();
+  check(name + ": change of the viscosity", size > 1e-6 * of_u.l2_norm());
+  product.add(-1., of_u);
+  product.add(-1., of_eps);
+  check_below(name + ": exact Jacobian", product.l2_norm() / size, 1e-11);
+  check(name + ": a field with several degrees of freedom",
+        contains(message_of([&]() {
+                   op.add_chained_jacobian(
+                     integrand, fields, 0, slopes, matrix);
+                 }),
+                 "one degree of freedom on each polytope"));
+}
+
 /// Sensor, its derivative, conservation and uniform flow.
 void
 test_sensor(const unsigned int p, const bool polygons)
@@ -224,17 +268,22 @@ test_sensor(const unsigned int p, const bool polygons)
   check(name + ": extent", viscosity.extent().second >= n_near);
 
   // Derivative, with a sensor that is on its ramp on most polytopes.
-  Flow::ShockSensor<2> wide;
-  wide.threshold = -6.;
-  wide.width     = 6.;
-  Flow::ArtificialViscosity<2> on_ramp(s.flow, wide);
+  Flow::ArtificialViscosity<2> on_ramp(s.flow, wide_sensor());
   s.project(Manufactured<2>());
   s.du = s.u;
   for (unsigned int i = 0; i < s.du.size(); ++i)
     s.du[i] *= std::sin(3. * i + 1.);
   on_ramp.compute(s.u, s.eps);
   check(name + ": the ramp", 2 * on_ramp.extent().second > mesh.n_polytopes());
-  on_ramp.change(s.du, s.zero);
+  // The derivative in the direction of du.
+  const auto &offset = s.flow.polytopic_dofs().dof_offset;
+  for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
+    {
+      s.zero[k] = 0.;
+      for (std::uint64_t i = offset[k]; i < offset[k + 1]; ++i)
+        s.zero[k] += on_ramp.derivative()[i] * s.du[i];
+    }
+  test_tangent(name, s, on_ramp.derivative());
   const double length = 1e-5;
   s.u.add(length, s.du);
   on_ramp.compute(s.u, s.eps);
@@ -270,8 +319,7 @@ test_sensor(const unsigned int p, const bool polygons)
   double largest = 0.;
   for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
     {
-      const double *b      = &mesh.box[4 * k];
-      const auto   &offset = s.flow.polytopic_dofs().dof_offset;
+      const double *b = &mesh.box[4 * k];
       for (std::uint64_t i = offset[k]; i < offset[k + 1]; ++i)
         largest =
           std::max(largest,
@@ -512,10 +560,11 @@ run(const AgglomerationHandler<dim>    &handler,
     const Flow::PseudoTransientData    &data,
     const Flow::SteadyIntegrands<dim>  &integrands,
     HostVector<double>                 &u,
-    Flow::QuadraticReconstruction<dim> *reconstruction = nullptr)
+    Flow::QuadraticReconstruction<dim> *reconstruction = nullptr,
+    Flow::ArtificialViscosity<dim>     *viscosity      = nullptr)
 {
   Iteration<dim> iteration(
-    handler, on_host(), integrands, data, reconstruction);
+    handler, on_host(), integrands, data, reconstruction, viscosity);
   iteration.reinit(u);
   set_start(handler, u);
   std::vector<Flow::PseudoTransientStep> steps;
@@ -655,9 +704,7 @@ test_shock_capturing()
             << std::endl;
 
   // A viscosity that depends on the flow everywhere.
-  Flow::ShockSensor<2> wide;
-  wide.threshold = -6.;
-  wide.width     = 6.;
+  const auto wide = wide_sensor();
   double     of_exact, of_frozen;
   const auto exact     = viscous_steps(8, wide, true, of_exact),
              frozen    = viscous_steps(8, wide, false, of_frozen);
@@ -671,10 +718,16 @@ test_shock_capturing()
   check("The frozen tangent needs more steps", frozen.size() > n);
 }
 
-/// Steps on a distributed mesh of a communicator, with or without
-/// reconstruction.
+enum class Variant
+{
+  euler,
+  reconstruction,
+  viscosity
+};
+
+/// Steps on a distributed mesh of a communicator.
 std::vector<Flow::PseudoTransientStep>
-steps_on(const MPI_Comm communicator, const bool reconstruct)
+steps_on(const MPI_Comm communicator, const Variant variant)
 {
   parallel::distributed::Triangulation<2> triangulation(communicator);
   GridGenerator::subdivided_hyper_cube(triangulation, 4);
@@ -687,8 +740,19 @@ steps_on(const MPI_Comm communicator, const bool reconstruct)
   Flow::PseudoTransientData data;
   data.sweeps.ordering = SweepOrdering::colors;
   HostVector<double> u;
-  if (!reconstruct)
+  if (variant == Variant::euler)
     return run(handler, data, integrands, u);
+  if (variant == Variant::viscosity)
+    {
+      const auto                   equations = manufactured<2>(Viscous());
+      Flow::ArtificialViscosity<2> viscosity(handler, wide_sensor());
+      return run<2>(handler,
+                    data,
+                    Flow::make_steady_integrands<2>(equations, equations, 2),
+                    u,
+                    nullptr,
+                    &viscosity);
+    }
   Flow::ReconstructionData weno;
   weno.weno = true;
   Flow::QuadraticReconstruction<2> reconstruction(handler, weno);
@@ -698,16 +762,19 @@ steps_on(const MPI_Comm communicator, const bool reconstruct)
 void
 test_processes()
 {
-  for (const bool reconstruct : {false, true})
+  for (const Variant variant :
+       {Variant::euler, Variant::reconstruction, Variant::viscosity})
     {
-      const auto alone = steps_on(MPI_COMM_SELF, reconstruct),
-                 all   = steps_on(MPI_COMM_WORLD, reconstruct);
+      const auto alone = steps_on(MPI_COMM_SELF, variant),
+                 all   = steps_on(MPI_COMM_WORLD, variant);
       bool same        = alone.size() == all.size();
       for (unsigned int i = 0; same && i < all.size(); ++i)
         same = alone[i].residual == all[i].residual &&
                alone[i].cfl == all[i].cfl &&
                alone[i].n_iterations == all[i].n_iterations;
-      check(std::string(reconstruct ? "P1P2: the" : "The") +
+      check(std::string(variant == Variant::euler            ? "The"
+                        : variant == Variant::reconstruction ? "P1P2: the"
+                                                             : "Sensor: the") +
               " same bits on all processes as on one",
             same);
     }

@@ -2,9 +2,8 @@
 #ifndef tessella_flow_artificial_viscosity_h
 #define tessella_flow_artificial_viscosity_h
 
-#include <deal.II/lac/la_parallel_vector.h>
-
 #include <tessella/flow/shock_capturing.h>
+#include <tessella/lac/host_vector.h>
 #include <tessella/operators/polytopewise_operator.h>
 
 namespace Tessella
@@ -20,11 +19,12 @@ namespace Tessella
      * of the bounding box. eps of a polytope depends on the flow on that
      * polytope alone.
      *
-     * <b>Tangent.</b> With @p exact, PseudoTransient applies the exact
+     * <b>Tangent.</b> With @p exact, the matrix of PseudoTransient is the exact
      * derivative of the residual, that of eps included, so that Newton's method
-     * converges quadratically; the matrix that preconditions it holds eps
-     * fixed. Otherwise the matrix is the tangent, which saves one tangent for
-     * each iteration of GMRES but needs more steps.
+     * converges quadratically. Since the sensor of a polytope reads that
+     * polytope alone, the matrix needs no more blocks
+     * (PointwiseOperator::add_chained_jacobian()). Otherwise the matrix holds
+     * eps fixed, and more steps are needed.
      *
      * <b>Cost</b> of a call: a loop over all coefficients. Memory: one vector
      * of the flow. The host alone has it.
@@ -33,7 +33,7 @@ namespace Tessella
     class ArtificialViscosity
     {
     public:
-      using VectorType = dealii::LinearAlgebra::distributed::Vector<double>;
+      using VectorType = HostVector<double>;
 
       /// @p handler must outlive the object, and its space must not change.
       ArtificialViscosity(const AgglomerationHandler<dim> &handler,
@@ -44,10 +44,14 @@ namespace Tessella
       void
       compute(const VectorType &u, VectorType &viscosity);
 
-      /// Derivative of compute() at the last argument of that function in the
-      /// direction @p du.
-      void
-      change(const VectorType &du, VectorType &result) const;
+      /// Derivative of compute() at the last argument of that function: entry i
+      /// is that of the coefficient on the polytope of i with respect to
+      /// coefficient i of the flow.
+      const VectorType &
+      derivative() const
+      {
+        return slopes;
+      }
 
       /// Largest eps of the last call of compute(), and the number of
       /// polytopes where it is not zero. Collective.
@@ -60,10 +64,9 @@ namespace Tessella
       const AgglomerationHandler<dim> &handler;
       const ShockSensor<dim>           sensor;
       PolytopewiseOperator<dim>        polytopewise;
-      /// eps of the owned polytopes, and its derivatives with respect to all
-      /// coefficients.
+      /// eps of the owned polytopes.
       std::vector<double> values;
-      VectorType          derivative;
+      VectorType          slopes;
     };
   } // namespace Flow
 } // namespace Tessella

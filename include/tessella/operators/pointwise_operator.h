@@ -129,6 +129,28 @@ namespace Tessella
                       MatrixType                            &matrix,
                       const unsigned int                     field = 0);
 
+    /**
+     * Adds to @p matrix, the Jacobian with respect to a field u in the space of
+     * the test functions, what it lacks where field @p field is a function of
+     * u: by the chain rule, the product of the derivative of R with respect to
+     * that field and the derivative of the field. The field has one degree of
+     * freedom on each polytope, which depends on u on the same polytope only,
+     * as a sensor or a viscosity does. Entry i of @p derivative, a vector of
+     * the test space, is the derivative of the coefficient on the polytope of i
+     * with respect to coefficient i of u.
+     *
+     * The matrix is a HostBlockMatrix<double>, and keeps its structure.
+     * Polytopes cost nothing where the derivative vanishes on them and on their
+     * neighbours. The host alone has it.
+     */
+    template <typename VectorType, typename MatrixType>
+    void
+    add_chained_jacobian(const Integrand                       &integrand,
+                         const std::vector<const VectorType *> &fields,
+                         const unsigned int                     field,
+                         const VectorType                      &derivative,
+                         MatrixType                            &matrix);
+
     /// Diagonal blocks of the Jacobian of assemble_jacobian(), one after the
     /// other for the polytopes that this process owns, row by row.
     template <typename VectorType>
@@ -167,6 +189,20 @@ namespace Tessella
                         std::vector<const VectorType *>(fields),
                         matrix,
                         field);
+    }
+    template <typename VectorType, typename MatrixType>
+    void
+    add_chained_jacobian(const Integrand                          &integrand,
+                         std::initializer_list<const VectorType *> fields,
+                         const unsigned int                        field,
+                         const VectorType                         &derivative,
+                         MatrixType                               &matrix)
+    {
+      add_chained_jacobian(integrand,
+                           std::vector<const VectorType *>(fields),
+                           field,
+                           derivative,
+                           matrix);
     }
     template <typename VectorType>
     void
