@@ -43,6 +43,7 @@
 #include "common/study_table.h"
 #include "common/text_table.h"
 #include "operator_throughput/euler.h"
+#include "operator_throughput/host_rates.h"
 #include "operator_throughput/operator_work.h"
 
 namespace Tessella
@@ -65,8 +66,9 @@ namespace Tessella
       "  flop        useful operations per polytope\n"
       "  bytes       that must be read and written per polytope\n"
       "  GFLOP/s, GB/s  of these operations and bytes\n"
-      "  floor ns    least time at the rates of the device, which are measured\n"
-      "              in the same run\n"
+      "  peak %      GFLOP/s over the rate of multiply-adds of the device, or of\n"
+      "              the threads of the host, which is measured in the same run\n"
+      "  floor ns    least time at this rate and that of copies in memory\n"
       "  x floor     multiple of the floor\n"
       "and writes the same as NAME.txt and NAME.csv to Output/Directory.\n"};
 
@@ -200,15 +202,24 @@ namespace Tessella
                                             ? numbers::invalid_unsigned_int
                                             : parameters.n_threads);
         parameters.output.print(library_information() + ".");
+        const auto print = [&](const std::string &name) {
+          std::ostringstream text;
+          text << name << ": " << std::setprecision(3) << rates.flops * 1e-9
+               << " GFLOP/s, " << rates.bandwidth * 1e-9 << " GB/s.";
+          parameters.output.print_machine(text.str());
+        };
         if (cuda_is_available())
           {
-            rates = measure_device_rates();
-            std::ostringstream text;
-            text << cuda_device_name() << ": " << std::setprecision(3)
-                 << rates.flops * 1e-12 << " TFLOP/s, "
-                 << rates.bandwidth * 1e-12 << " TB/s.";
-            parameters.output.print_machine(text.str());
+            const DeviceRates measured = measure_device_rates();
+            rates = device_rates = {measured.flops, measured.bandwidth};
+            print(cuda_device_name());
           }
+        const unsigned int n_threads = MultithreadInfo::n_threads();
+        rates                        = host_rates =
+          measure_host_rates(n_threads, best_instruction_set());
+        print("Host, " + std::to_string(n_threads) +
+              (n_threads == 1 ? " thread, " : " threads, ") +
+              name(best_instruction_set()));
         Flow::Euler<dim> euler;
         const double     state[m]   = {1.2, 0.5, 0.3, 0.3, 2.7};
         auto            &outside    = euler.boundary.conditions[0];
@@ -281,6 +292,7 @@ namespace Tessella
                const AgglomerationHandler<dim> &scalar,
                const PointwiseIntegrand<dim>   &integrand)
       {
+        rates = backend == Backend::cuda ? device_rates : host_rates;
         PointwiseOperator<dim>::AdditionalData data;
         data.backend = backend;
         PointwiseOperator<dim> op(handler, data);
@@ -429,18 +441,17 @@ namespace Tessella
         table.add("bytes", work.bytes / n, 4);
         table.add("GFLOP/s", work.flops / time * 1e-9);
         table.add("GB/s", work.bytes / time * 1e-9);
-        // Without a device there are no rates to compare with.
+        table.add("peak %", 100. * work.flops / time / rates.flops);
         const double floor =
-          rates.flops > 0.
-            ? std::max(work.flops / rates.flops, work.bytes / rates.bandwidth)
-            : std::numeric_limits<double>::quiet_NaN();
+          std::max(work.flops / rates.flops, work.bytes / rates.bandwidth);
         table.add("floor ns", floor / n * 1e9);
         table.add("x floor", time / floor);
       }
 
       const Parameters &parameters;
-      DeviceRates       rates;
-      TextTable         table;
+      // Those of the case that is measured, of the host, and of the device.
+      ProcessorRates rates, host_rates, device_rates;
+      TextTable      table;
     };
 
 

@@ -13,6 +13,7 @@
 #include "block_space.h"
 #include "host_sweeps.h"
 #include "sweep_plan.h"
+#include "transpose_plan.h"
 
 namespace Tessella
 {
@@ -83,6 +84,12 @@ namespace Tessella
     void
     factorise();
     void
+    make_transposed();
+    /// Collects the blocks of the transpose of this process' rows, which other
+    /// processes have in part, in transposed_values, where @p other reads them.
+    void
+    collect_transposed(SweepPlan &other);
+    void
     sweep(const Number *b, Number *x, const bool transpose);
 
     const MatrixType *matrix = nullptr;
@@ -94,7 +101,7 @@ namespace Tessella
     std::vector<std::uint64_t> packed; ///< places of packed blocks
     Lists                      lists, transposed;
     bool                       has_transposed = false;
-    Array<Storage>             values, inverse;
+    Array<Storage>             values, inverse, transposed_values;
     const Storage             *off_diagonal = nullptr, *diagonal = nullptr;
     Array<Number>              rest, upper;
     std::unique_ptr<typename Space::Halo> halo;
@@ -301,32 +308,114 @@ namespace Tessella
 
   template <typename MatrixType, typename Storage>
   void
+  SweepPreconditioner<MatrixType, Storage>::Implementation::make_transposed()
+  {
+    SweepPlan other;
+    Tessella::on_all_processes(matrix->communicator(), [&] {
+      other.reinit(*matrix, step, n_steps, true);
+      for (unsigned int p = 0; p < other.rows.size(); ++p)
+        other.rows[p].square = plan.rows[p].square;
+      if (halo == nullptr && !packed.empty())
+        other.read_packed(packed, true);
+    });
+    if (halo != nullptr)
+      collect_transposed(other);
+    Tessella::on_all_processes(matrix->communicator(),
+                               [&] { transposed.assign(other); });
+    has_transposed = true;
+  }
+
+
+
+  template <typename MatrixType, typename Storage>
+  void
+  SweepPreconditioner<MatrixType, Storage>::Implementation::collect_transposed(
+    SweepPlan &other)
+  {
+    const internal::TransposePlan exchange(*matrix, true);
+    const BlockSparsity          &sparsity   = matrix->block_sparsity();
+    const auto                   &dof_offset = matrix->dof_offset();
+    Array<Storage>                send;
+    // Messages are in the memory of the host.
+    std::vector<Storage> sent, received;
+    Storage             *from = nullptr, *to = nullptr;
+    Tessella::on_all_processes(matrix->communicator(), [&] {
+      std::vector<internal::BlockCopy> copies, to_send;
+      transposed_values.resize(
+        other.pack_transposed(*matrix, exchange, copies));
+      send.resize(exchange.sent_first.back());
+      for (std::size_t i = 0; i < exchange.sent_row.size(); ++i)
+        {
+          const unsigned int  k = exchange.sent_row[i];
+          const std::uint64_t b = exchange.sent_block[i];
+          const unsigned int  l = sparsity.block_column[b];
+          to_send.push_back(
+            {sparsity.value_offset[k] + sparsity.column_offset[b],
+             exchange.sent_first[i],
+             static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]),
+             static_cast<unsigned int>(dof_offset[l + 1] - dof_offset[l]),
+             sparsity.row_width[k]});
+        }
+      const auto pack = [&](const std::vector<internal::BlockCopy> &blocks,
+                            Storage                                *target) {
+        Array<internal::BlockCopy> list;
+        list.assign(blocks);
+        Space::call([&] {
+          Sweeps::pack(blocks.size(), list.data(), matrix->values(), target);
+        });
+      };
+      pack(copies, transposed_values.data());
+      pack(to_send, send.data());
+      if constexpr (std::is_same<MatrixType, HostBlockMatrix<Number>>::value)
+        {
+          from = send.data();
+          to   = transposed_values.data();
+        }
+      else
+        {
+          sent.resize(send.size());
+          received.resize(exchange.n_received);
+          Space::call([&] {
+            internal::Device::VectorOperations<Storage>::download(sent.size(),
+                                                                  send.data(),
+                                                                  sent.data());
+          });
+          from = sent.data();
+          to   = received.data();
+        }
+    });
+    internal::HaloMessages messages;
+    internal::start_messages(messages,
+                             matrix->communicator(),
+                             exchange.sends,
+                             from,
+                             exchange.receives,
+                             to);
+    messages.finish();
+    if (!received.empty())
+      Space::call([&] {
+        internal::Device::upload(transposed_values.data(),
+                                 received.data(),
+                                 received.size());
+      });
+  }
+
+
+
+  template <typename MatrixType, typename Storage>
+  void
   SweepPreconditioner<MatrixType, Storage>::Implementation::sweep(
     const Number *b, Number *x, const bool transpose)
   {
     if (transpose && !has_transposed)
-      {
-        Tessella::on_all_processes(matrix->communicator(), [&] {
-          AssertThrow(halo == nullptr,
-                      ExcMessage("LUSGS by colours has no transpose on several "
-                                 "processes: take "
-                                 "SweepOrdering::hyperplanes."));
-          SweepPlan other;
-          other.reinit(*matrix, step, n_steps, true);
-          for (unsigned int p = 0; p < other.rows.size(); ++p)
-            other.rows[p].square = plan.rows[p].square;
-          if (!packed.empty())
-            other.read_packed(packed, true);
-          transposed.assign(other);
-        });
-        has_transposed = true;
-      }
+      make_transposed();
     const Lists                         &list = transpose ? transposed : lists;
     internal::SweepStep<Number, Storage> s;
-    s.max_size     = plan.max_size;
-    s.divisor      = plan.divisor;
-    s.blocks       = list.blocks.data();
-    s.values       = off_diagonal;
+    s.max_size = plan.max_size;
+    s.divisor  = plan.divisor;
+    s.blocks   = list.blocks.data();
+    s.values =
+      transpose && halo != nullptr ? transposed_values.data() : off_diagonal;
     s.inverse      = diagonal;
     s.transpose    = transpose;
     s.x            = x;
@@ -415,6 +504,7 @@ namespace Tessella
     };
     std::size_t result = sizeof(*this) + i.values.memory_consumption() +
                          i.inverse.memory_consumption() +
+                         i.transposed_values.memory_consumption() +
                          i.rest.memory_consumption() +
                          i.upper.memory_consumption() + size(i.plan.rows) +
                          size(i.plan.blocks) + size(i.plan.block_index) +

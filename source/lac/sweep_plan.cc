@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "transpose_plan.h"
+
 namespace Tessella
 {
   namespace internal
@@ -70,7 +72,7 @@ namespace Tessella
                   const std::uint64_t stored = !transpose ? b
                                                : l < n
                                                  ? sparsity.find_block(l, k)
-                                                 : BlockSparsity::no_block;
+                                                 : b;
                   AssertThrow(
                     step[l] != step[k] && stored != BlockSparsity::no_block,
                     ExcMessage("The matrix couples polytope " +
@@ -81,7 +83,7 @@ namespace Tessella
                                "BlockJacobi."));
                   if ((step[l] < step[k]) != lower)
                     continue;
-                  const unsigned int i = transpose ? l : k;
+                  const unsigned int i = transpose && l < n ? l : k;
                   blocks.push_back(
                     {sparsity.value_offset[i] + sparsity.column_offset[stored],
                      offset[l],
@@ -118,6 +120,45 @@ namespace Tessella
             to += std::uint64_t(row.size) * blocks[b].size;
           }
       return place;
+    }
+
+
+
+    std::uint64_t
+    SweepPlan::pack_transposed(const BlockMatrixBase  &matrix,
+                               const TransposePlan    &exchange,
+                               std::vector<BlockCopy> &copies)
+    {
+      const BlockSparsity &sparsity = matrix.block_sparsity();
+      const unsigned int   n        = sparsity.row_width.size();
+      std::uint64_t        to       = exchange.n_received;
+      for (std::size_t p = 0; p < rows.size(); ++p)
+        for (std::uint64_t b = rows[p].begin; b < rows[p].end; ++b)
+          {
+            SweepBlock        &block = blocks[b];
+            const unsigned int l     = sparsity.block_column[block_index[b]];
+            if (l >= n)
+              {
+                const std::uint64_t begin = exchange.offset[row_index[p]],
+                                    end   = exchange.offset[row_index[p] + 1];
+                const auto found = std::find(exchange.row.begin() + begin,
+                                             exchange.row.begin() + end,
+                                             l);
+                // Blocks without values are not exchanged.
+                block.place = found == exchange.row.begin() + end
+                                ? 0
+                                : exchange.place[found - exchange.row.begin()];
+              }
+            else
+              {
+                copies.push_back(
+                  {block.place, to, block.size, rows[p].size, block.stride});
+                block.place = to;
+                to += std::uint64_t(block.size) * rows[p].size;
+              }
+            block.stride = rows[p].size;
+          }
+      return to;
     }
 
 

@@ -13,6 +13,8 @@ namespace Tessella
 {
   namespace internal
   {
+    struct TransposePlan;
+
     /// Block rows in the order of the steps of a sweep.
     struct SweepPlan
     {
@@ -31,8 +33,10 @@ namespace Tessella
        * @p step has the step of each block row, those of ghosts included;
        * blocks in columns of ghosts with step invalid_index are left out.
        * Blocks are read from the matrix, those of the transpose if
-       * @p transpose is set. Throws if two coupled block rows have the same
-       * step or the structure is not symmetric.
+       * @p transpose is set; blocks of the transpose in columns of ghosts
+       * belong to other processes and must be received, see pack_transposed().
+       * Throws if two coupled block rows have the same step or the structure is
+       * not symmetric.
        */
       void
       reinit(const BlockMatrixBase           &matrix,
@@ -44,6 +48,14 @@ namespace Tessella
       /// plan, for each block of the BlockSparsity, and list of copies into it.
       std::vector<std::uint64_t>
       pack(std::vector<BlockCopy> &copies) const;
+      /// The same for a plan of the transpose on several processes, and lets
+      /// the blocks be read from there: the values that @p exchange receives
+      /// come first, and @p copies lists the copies of this process' blocks.
+      /// Returns the number of values. @p exchange is of whole blocks.
+      std::uint64_t
+      pack_transposed(const BlockMatrixBase  &matrix,
+                      const TransposePlan    &exchange,
+                      std::vector<BlockCopy> &copies);
       /// Lets the blocks be read from storage without gaps.
       void
       read_packed(const std::vector<std::uint64_t> &place,

@@ -117,11 +117,12 @@ namespace Tessella
 
 
 
-    TransposePlan::TransposePlan(const BlockMatrixBase &matrix)
+    TransposePlan::TransposePlan(const BlockMatrixBase &matrix,
+                                 const bool             whole_blocks)
     {
       const auto    &partition    = matrix.partition();
       const MPI_Comm communicator = matrix.communicator();
-      Exchange       exchange     = list_contributions(matrix);
+      Exchange       exchange     = list_contributions(matrix, whole_blocks);
       sent_first.assign(1, 0);
       if (partition != nullptr)
         {
@@ -149,7 +150,8 @@ namespace Tessella
 
     // Lists the contributions to own blocks, and those to send.
     TransposePlan::Exchange
-    TransposePlan::list_contributions(const BlockMatrixBase &matrix)
+    TransposePlan::list_contributions(const BlockMatrixBase &matrix,
+                                      const bool             whole_blocks)
     {
       const BlockSparsity &sparsity   = matrix.block_sparsity();
       const auto          &dof_offset = matrix.dof_offset();
@@ -192,9 +194,14 @@ namespace Tessella
                 }
               else
                 exchange.sent[owner[l - n]].push_back(
-                  {{{global[l], global[k]}}, k, b, size(l)});
-              list.push_back(
-                {{{global[k], global[l]}}, l, transposed, size(k)});
+                  {{{global[l], global[k]}},
+                   k,
+                   b,
+                   whole_blocks ? size(k) * size(l) : size(l)});
+              list.push_back({{{global[k], global[l]}},
+                              l,
+                              transposed,
+                              whole_blocks ? size(k) * size(l) : size(k)});
             }
           sort(list);
           for (const Contribution &contribution : list)

@@ -17,6 +17,9 @@ namespace Tessella
      * over the block rows l, whose owners compute these contributions. They are
      * added one by one in the order of the block rows of all processes, which
      * is the same for every number of processes.
+     *
+     * With @p whole_blocks, the blocks A_lk themselves are exchanged, row by
+     * row, and all numbers of entries below are numbers of their values.
      */
     struct TransposePlan
     {
@@ -29,7 +32,8 @@ namespace Tessella
       };
 
       /// Collective. Throws if the structure is not symmetric.
-      explicit TransposePlan(const BlockMatrixBase &matrix);
+      explicit TransposePlan(const BlockMatrixBase &matrix,
+                             const bool             whole_blocks = false);
 
       /// Contributions to block k have indices offset[k] .. offset[k+1].
       std::vector<std::uint64_t> offset;
@@ -53,7 +57,8 @@ namespace Tessella
       struct Exchange;
 
       Exchange
-      list_contributions(const BlockMatrixBase &matrix);
+      list_contributions(const BlockMatrixBase &matrix,
+                         const bool             whole_blocks);
       void
       add_messages(const unsigned int rank,
                    const std::size_t  p,

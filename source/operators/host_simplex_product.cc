@@ -7,237 +7,195 @@
 #include <tessella/portable/legendre.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace Tessella
 {
   namespace internal
   {
+    static_assert(HostSimplexKernels::no_neighbor == SimplexData::no_neighbor,
+                  "Kernels and data have the same mark.");
+
     namespace
     {
-      // y += s A x and y += s A^T x, with A of size m x n.
-      void
-      add_product(const std::vector<double> &A,
-                  const unsigned int         m,
-                  const unsigned int         n,
-                  const double               s,
-                  const double              *x,
-                  double                    *y)
+      const HostSimplexKernels::Kernels &
+      select_simplex_kernels(const InstructionSet instruction_set)
       {
-        for (unsigned int i = 0; i < m; ++i)
+        switch (instruction_set == InstructionSet::automatic
+                  ? best_instruction_set()
+                  : instruction_set)
           {
-            double sum = 0;
-            for (unsigned int j = 0; j < n; ++j)
-              sum += A[i * n + j] * x[j];
-            y[i] += s * sum;
+#ifdef TESSELLA_HAVE_AVX512
+            case InstructionSet::avx512:
+              return HostSimplexKernels::avx512();
+#endif
+#ifdef TESSELLA_HAVE_AVX2
+            case InstructionSet::avx2:
+              return HostSimplexKernels::avx2();
+#endif
+            default:
+              return HostSimplexKernels::plain();
           }
-      }
-
-      void
-      add_transposed_product(const std::vector<double> &A,
-                             const unsigned int         m,
-                             const unsigned int         n,
-                             const double               s,
-                             const double              *x,
-                             double                    *y)
-      {
-        for (unsigned int i = 0; i < m; ++i)
-          for (unsigned int j = 0; j < n; ++j)
-            y[j] += A[i * n + j] * (s * x[i]);
       }
     } // namespace
 
 
 
-    /// Intermediate results of one simplex.
-    struct HostSimplexProduct::Work
-    {
-      explicit Work(const SimplexReference &r)
-        : rows(r.n)
-        , gradient(r.dim * r.n_lower)
-        , flux(r.n_lower)
-        , own(r.n)
-        , other(r.n)
-        , combined(r.n)
-        , jump(r.n_face)
-        , value(r.n_face)
-        , phi(r.n)
-      {}
-
-      std::vector<double> rows, gradient, flux, own, other, combined, jump,
-        value, phi;
-    };
-
-
-
-    HostSimplexProduct::HostSimplexProduct(SimplexData &&simplex_data)
+    HostSimplexProduct::HostSimplexProduct(SimplexData        &&simplex_data,
+                                           const InstructionSet instruction_set)
       : data(std::move(simplex_data))
       , reference(data.dim, data.degree)
-      , exponents(reference.n * data.dim)
-      , nodal(std::size_t(reference.n) * data.n_simplices)
+      , kernels(select_simplex_kernels(instruction_set))
+      , place(reference.n)
     {
-      Legendre::exponents(data.dim, data.degree, false, exponents.data());
+      set_matrices();
+      order_functions();
+      make_batches();
     }
 
 
 
-    // Values of all basis functions at node i.
-    void
-    HostSimplexProduct::basis_values(const unsigned int k,
-                                     const unsigned int i,
-                                     double            *phi) const
+    HostSimplexProduct::Matrix
+    HostSimplexProduct::pack(
+      const unsigned int                                       n_rows,
+      const unsigned int                                       n_columns,
+      const std::function<double(unsigned int, unsigned int)> &entry)
     {
-      const unsigned int  dim    = data.dim;
-      const double *const corner = data.corners.data() + k;
-      const std::size_t   stride = data.n_simplices;
-      double              values[3][Legendre::max_degree + 1];
-      for (unsigned int d = 0; d < dim; ++d)
+      std::vector<double> values;
+      for (unsigned int i = 0, height = 8; i < n_rows; i += height)
         {
-          double xi = 0;
-          for (unsigned int v = 0; v <= dim; ++v)
-            xi += reference.nodes[i * (dim + 1) + v] *
-                  corner[(v * dim + d) * stride];
-          Legendre::evaluate(data.degree, xi, values[d]);
+          while (height > n_rows - i)
+            height /= 2;
+          for (unsigned int j = 0; j < n_columns; ++j)
+            for (unsigned int r = 0; r < height; ++r)
+              values.push_back(entry(i + r, j));
         }
-      for (unsigned int m = 0; m < reference.n; ++m)
-        {
-          phi[m] = corner[(dim + 1) * dim * stride];
-          for (unsigned int d = 0; d < dim; ++d)
-            phi[m] *= values[d][exponents[m * dim + d]];
-        }
+      matrices.push_back(std::move(values));
+      return {matrices.back().data(), n_rows, n_columns};
     }
 
 
 
     void
-    HostSimplexProduct::evaluate_at_nodes(const unsigned int k,
-                                          const double      *u,
-                                          double            *values) const
-    {
-      std::vector<double> phi(reference.n);
-      for (unsigned int i = 0; i < reference.n; ++i)
-        {
-          basis_values(k, i, phi.data());
-          values[i] = 0;
-          for (unsigned int m = 0; m < reference.n; ++m)
-            values[i] += phi[m] * u[m];
-        }
-    }
-
-
-
-    void
-    HostSimplexProduct::add_volume(const unsigned int k,
-                                   double            *y,
-                                   Work              &work) const
+    HostSimplexProduct::set_matrices()
     {
       const SimplexReference &r   = reference;
-      const unsigned int      dim = data.dim;
-      const double
-        *u = &nodal[k * std::size_t(r.n)],
-        *row =
-          &data.coefficients[k * std::size_t(SimplexData::n_coefficients(dim))];
-      std::fill(work.gradient.begin(), work.gradient.end(), 0.);
-      for (unsigned int d = 0; d < dim; ++d)
-        add_product(
-          r.gradient[d], r.n_lower, r.n, 1., u, &work.gradient[d * r.n_lower]);
-      // Entry (i, j) of the upper triangle.
-      const auto a = [&](const unsigned int i, const unsigned int j) {
-        const unsigned int s = std::min(i, j), t = std::max(i, j);
-        return row[s * dim - s * (s + 1) / 2 + t];
+      const unsigned int      dim = data.dim, n = r.n, n_face = r.n_face,
+                         n_lower = r.n_lower, n_face_lower = r.n_face_lower;
+      op.dim            = dim;
+      op.degree         = data.degree;
+      op.n              = n;
+      op.n_face         = n_face;
+      op.n_lower        = n_lower;
+      op.n_face_lower   = n_face_lower;
+      op.nodes          = r.nodes.data();
+      op.frame          = r.frame.data();
+      op.reaction       = data.reaction;
+      op.advection      = data.advection;
+      op.n_coefficients = SimplexData::n_coefficients(dim);
+      op.reaction_index = SimplexData::reaction_index(dim);
+      op.face_index     = SimplexData::face_index(dim);
+
+      const auto gradient = [&](const unsigned int i, const unsigned int j) {
+        return r.gradient[i / n_lower][i % n_lower * n + j];
       };
-      for (unsigned int i = 0; i < dim; ++i)
-        {
-          std::fill(work.flux.begin(), work.flux.end(), 0.);
-          for (unsigned int j = 0; j < dim; ++j)
-            for (unsigned int m = 0; m < r.n_lower; ++m)
-              work.flux[m] += a(i, j) * work.gradient[j * r.n_lower + m];
-          add_transposed_product(
-            r.gradient[i], r.n_lower, r.n, 1., work.flux.data(), y);
-        }
-      if (data.reaction)
-        add_product(
-          r.mass, r.n, r.n, row[SimplexData::reaction_index(dim)], u, y);
-      if (data.advection)
-        {
-          const double *b = row + SimplexData::reaction_index(dim) + 1;
-          std::fill(work.flux.begin(), work.flux.end(), 0.);
-          for (unsigned int j = 0; j < dim; ++j)
-            for (unsigned int m = 0; m < r.n_lower; ++m)
-              work.flux[m] += b[j] * work.gradient[j * r.n_lower + m];
-          add_transposed_product(
-            r.projection, r.n_lower, r.n, 1., work.flux.data(), y);
-        }
+      op.gradient = pack(dim * n_lower, n, gradient);
+      op.gradient_transposed =
+        pack(n, dim * n_lower, [&](const unsigned int i, const unsigned int j) {
+          return gradient(j, i);
+        });
+      op.projection_transposed =
+        pack(n, n_lower, [&](const unsigned int i, const unsigned int j) {
+          return r.projection[j * n + i];
+        });
+      op.mass = pack(n, n, [&](const unsigned int i, const unsigned int j) {
+        return r.mass[i * n + j];
+      });
+      op.jump =
+        pack(n_face, n_face, [&](const unsigned int i, const unsigned int j) {
+          return r.face_moments[i * n_face + j];
+        });
+      // Tangential derivatives from values on the face come first.
+      const unsigned int n_tangential = (dim - 1) * n_face;
+      op.slope =
+        pack(n_face_lower,
+             n_tangential + n,
+             [&](const unsigned int i, const unsigned int j) {
+               return j < n_tangential
+                        ? r.tangential[j / n_face][i * n_face + j % n_face]
+                        : r.transversal[i * n + j - n_tangential];
+             });
+      op.face_rows = pack(
+        n_face,
+        n_face + (dim - 1) * n_face_lower,
+        [&](const unsigned int i, const unsigned int j) {
+          if (j < n_face)
+            return r.face_moments[j * n_face + i];
+          const unsigned int m = j - n_face;
+          return r.tangential[m / n_face_lower][m % n_face_lower * n_face + i];
+        });
+      op.transversal_rows =
+        pack(n, n_face_lower, [&](const unsigned int i, const unsigned int j) {
+          return r.transversal[j * n + i];
+        });
     }
 
 
 
     void
-    HostSimplexProduct::add_face(const unsigned int k,
-                                 const unsigned int face,
-                                 const bool         transpose,
-                                 double            *y,
-                                 Work              &work) const
+    HostSimplexProduct::order_functions()
     {
-      const SimplexReference &r   = reference;
-      const unsigned int      dim = data.dim;
-      const double *const     row =
-        &data.coefficients[k * std::size_t(SimplexData::n_coefficients(dim)) +
-                           SimplexData::face_index(dim) + face * (2 * dim + 1)];
-      const unsigned short *frame = &r.frame[face * r.n];
-      const double         *u     = &nodal[k * std::size_t(r.n)];
-      for (unsigned int i = 0; i < r.n; ++i)
-        work.own[i] = u[frame[i]];
-      const unsigned int code = data.neighbor[k * std::size_t(dim + 1) + face];
-      std::fill(work.other.begin(), work.other.end(), 0.);
-      if (code != SimplexData::no_neighbor)
-        for (unsigned int i = 0; i < r.n; ++i)
-          work.other[i] =
-            nodal[code / 4 * std::size_t(r.n) + r.frame[code % 4 * r.n + i]];
+      const unsigned int dim = data.dim, p = data.degree, n = reference.n;
+      std::vector<unsigned char> exponents(n * dim);
+      Legendre::exponents(dim, p, false, exponents.data());
+      unsigned int position = 0;
+      for (unsigned int a = 0; a <= p; ++a)
+        for (unsigned int b = 0; b <= p - a; ++b)
+          for (unsigned int c = 0; c <= (dim == 3 ? p - a - b : 0); ++c)
+            {
+              unsigned int m = 0;
+              while (exponents[m * dim] != a || exponents[m * dim + 1] != b ||
+                     (dim == 3 && exponents[m * dim + 2] != c))
+                ++m;
+              place[m] = position++;
+            }
+    }
 
-      // Moments of the jump, and of b_0 . grad u + b_1 . grad u_1.
-      const double q = transpose ? data.theta : 1.,
-                   s = transpose ? 1. : data.theta;
-      std::fill(work.jump.begin(), work.jump.end(), 0.);
-      std::fill(work.value.begin(), work.value.end(), 0.);
-      for (unsigned int i = 0; i < r.n_face; ++i)
-        work.combined[i] = work.own[i] - work.other[i];
-      add_product(r.face_moments,
-                  r.n_face,
-                  r.n_face,
-                  1.,
-                  work.combined.data(),
-                  work.jump.data());
-      for (unsigned int d = 0; d < dim; ++d)
+
+
+    void
+    HostSimplexProduct::make_batches()
+    {
+      const unsigned int lanes = kernels.lanes, dim = data.dim;
+      const auto         n_batches = [lanes](const unsigned int n) {
+        return std::size_t((n + lanes - 1) / lanes);
+      };
+      const std::size_t n_all = n_batches(data.n_simplices),
+                        n_own = n_batches(data.n_rows);
+      // Lanes without a simplex repeat the last one.
+      const unsigned int n_corners = SimplexData::n_corner_values(dim);
+      corners.resize(n_all * n_corners * lanes);
+      for (std::size_t i = 0; i < n_all * lanes; ++i)
+        for (unsigned int v = 0; v < n_corners; ++v)
+          corners[(i / lanes * n_corners + v) * lanes + i % lanes] =
+            data.corners[v * std::size_t(data.n_simplices) +
+                         std::min<std::size_t>(i, data.n_simplices - 1)];
+      coefficients.assign(n_own * op.n_coefficients * lanes, 0.);
+      neighbors.assign(n_own * (dim + 1) * lanes, SimplexData::no_neighbor);
+      for (std::size_t k = 0; k < data.n_rows; ++k)
         {
-          for (unsigned int i = 0; i < r.n; ++i)
-            work.combined[i] =
-              row[d] * work.own[i] + row[dim + d] * work.other[i];
-          add_product(d + 1 == dim ? r.transversal : r.tangential[d],
-                      r.n_face_lower,
-                      d + 1 == dim ? r.n : r.n_face,
-                      q,
-                      work.combined.data(),
-                      work.value.data());
+          const std::size_t batch = k / lanes, l = k % lanes;
+          for (unsigned int v = 0; v < op.n_coefficients; ++v)
+            coefficients[(batch * op.n_coefficients + v) * lanes + l] =
+              data.coefficients[k * op.n_coefficients + v];
+          for (unsigned int face = 0; face <= dim; ++face)
+            neighbors[(batch * (dim + 1) + face) * lanes + l] =
+              data.neighbor[k * (dim + 1) + face];
         }
-      for (unsigned int m = 0; m < r.n_face; ++m)
-        work.value[m] += row[2 * dim] * work.jump[m];
-
-      std::fill(work.rows.begin(), work.rows.end(), 0.);
-      add_transposed_product(r.face_moments,
-                             r.n_face,
-                             r.n_face,
-                             1.,
-                             work.value.data(),
-                             work.rows.data());
-      for (unsigned int d = 0; d < dim; ++d)
-        add_transposed_product(d + 1 == dim ? r.transversal : r.tangential[d],
-                               r.n_face_lower,
-                               d + 1 == dim ? r.n : r.n_face,
-                               s * row[d],
-                               work.jump.data(),
-                               work.rows.data());
-      for (unsigned int i = 0; i < r.n; ++i)
-        y[frame[i]] += work.rows[i];
+      nodal.resize(n_all * reference.n * lanes);
+      data.corners      = std::vector<double>();
+      data.coefficients = std::vector<double>();
+      data.neighbor     = std::vector<unsigned int>();
     }
 
 
@@ -248,42 +206,64 @@ namespace Tessella
                               const double                      *ghosts,
                               const bool transpose) const
     {
-      const std::size_t n = reference.n;
-      dealii::parallel::apply_to_subranges(
-        0u,
-        data.n_simplices,
-        [&](const unsigned int begin, const unsigned int end) {
-          for (unsigned int k = begin; k < end; ++k)
-            evaluate_at_nodes(k,
+      const std::size_t  n = reference.n, lanes = kernels.lanes;
+      const unsigned int n_corners = SimplexData::n_corner_values(data.dim);
+      // Calls function(begin, end) for batches of the first simplices.
+      const auto for_batches = [lanes](const std::size_t n_simplices,
+                                       const auto       &function) {
+        dealii::parallel::apply_to_subranges(std::size_t(0),
+                                             (n_simplices + lanes - 1) / lanes,
+                                             function,
+                                             16);
+      };
+      for_batches(data.n_simplices,
+                  [&](const std::size_t begin, const std::size_t end) {
+                    std::vector<double> u(n * lanes);
+                    for (std::size_t batch = begin; batch < end; ++batch)
+                      {
+                        for (std::size_t l = 0; l < lanes; ++l)
+                          {
+                            const std::size_t k =
+                              std::min<std::size_t>(batch * lanes + l,
+                                                    data.n_simplices - 1);
+                            const double *const from =
                               k < data.n_rows ? src + k * n
-                                              : ghosts + (k - data.n_rows) * n,
-                              &nodal[k * n]);
-        },
-        64);
-      dealii::parallel::apply_to_subranges(
-        0u,
-        data.n_rows,
-        [&](const unsigned int begin, const unsigned int end) {
-          Work                work(reference);
-          std::vector<double> y(n), result(n);
-          for (unsigned int k = begin; k < end; ++k)
+                                              : ghosts + (k - data.n_rows) * n;
+                            for (std::size_t m = 0; m < n; ++m)
+                              u[place[m] * lanes + l] = from[m];
+                          }
+                        kernels.evaluate(op,
+                                         &corners[batch * n_corners * lanes],
+                                         u.data(),
+                                         &nodal[batch * n * lanes]);
+                      }
+                  });
+      for_batches(
+        data.n_rows, [&](const std::size_t begin, const std::size_t end) {
+          std::vector<double> work(HostSimplexKernels::work_size(op) * lanes),
+            y(n * lanes), rows(n * lanes);
+          for (std::size_t batch = begin; batch < end; ++batch)
             {
-              std::fill(y.begin(), y.end(), 0.);
-              std::fill(result.begin(), result.end(), 0.);
-              add_volume(k, y.data(), work);
-              for (unsigned int face = 0; face <= data.dim; ++face)
-                add_face(k, face, transpose, y.data(), work);
-              for (unsigned int i = 0; i < n; ++i)
-                {
-                  basis_values(k, i, work.phi.data());
-                  for (unsigned int m = 0; m < n; ++m)
-                    result[m] += work.phi[m] * y[i];
-                }
-              for (unsigned int m = 0; m < n; ++m)
-                dst.store(k * n + m, result[m]);
+              kernels.apply(op,
+                            transpose ? data.theta : 1.,
+                            transpose ? 1. : data.theta,
+                            nodal.data(),
+                            batch,
+                            &coefficients[batch * op.n_coefficients * lanes],
+                            &neighbors[batch * (data.dim + 1) * lanes],
+                            work.data(),
+                            y.data());
+              kernels.integrate(op,
+                                &corners[batch * n_corners * lanes],
+                                y.data(),
+                                rows.data());
+              for (std::size_t k = batch * lanes;
+                   k < std::min<std::size_t>((batch + 1) * lanes, data.n_rows);
+                   ++k)
+                for (std::size_t m = 0; m < n; ++m)
+                  dst.store(k * n + m, rows[place[m] * lanes + k % lanes]);
             }
-        },
-        64);
+        });
     }
 
 
@@ -305,7 +285,9 @@ namespace Tessella
     std::size_t
     HostSimplexProduct::memory_consumption() const
     {
-      return data.memory_consumption() + nodal.size() * sizeof(double);
+      return (corners.size() + coefficients.size() + nodal.size()) *
+               sizeof(double) +
+             neighbors.size() * sizeof(unsigned int);
     }
   } // namespace internal
 } // namespace Tessella

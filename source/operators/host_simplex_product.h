@@ -2,11 +2,15 @@
 #ifndef tessella_source_operators_host_simplex_product_h
 #define tessella_source_operators_host_simplex_product_h
 
+#include <tessella/base/backend.h>
+
 #include <cstddef>
+#include <functional>
 #include <vector>
 
 #include "../../cuda/lac/block_matrix.h"
 #include "../../cuda/operators/simplex_data.h"
+#include "host_simplex_kernels.h"
 #include "simplex_reference.h"
 
 namespace Tessella
@@ -18,15 +22,19 @@ namespace Tessella
      * three steps: values of the function at the nodes of SimplexReference on
      * every simplex, ghosts included; the rows of Lagrange polynomials, from
      * these values and those of neighbours; and the rows of the basis
-     * functions. Nothing is approximated.
+     * functions. Nothing is approximated. The order of steps is that of the
+     * kernel on a CUDA device, for which this is a reference.
      *
-     * It is the plain version of the kernel on a CUDA device, with the same
-     * order of steps, and a reference for it.
+     * Vectors of the processor have one number of each of several simplices, so
+     * that constant matrices are read once for all of them.
      */
     class HostSimplexProduct
     {
     public:
-      explicit HostSimplexProduct(SimplexData &&data);
+      explicit HostSimplexProduct(
+        SimplexData        &&data,
+        const InstructionSet instruction_set = InstructionSet::automatic);
+      HostSimplexProduct(const HostSimplexProduct &) = delete;
 
       /// Computes A src, or A^T src if @p transpose. @p ghosts has the entries
       /// of simplices from n_rows on. All threads share the work; the result
@@ -38,14 +46,13 @@ namespace Tessella
             const double                      *ghosts,
             const bool                         transpose) const;
 
-      const SimplexData &
-      get_data() const
-      {
-        return data;
-      }
-
       /// Multiplications and additions of one product with constant matrices
       /// and basis functions; the evaluation of the latter is not counted.
+      double
+      n_operations() const
+      {
+        return n_operations(data, reference);
+      }
       static double
       n_operations(const SimplexData &data, const SimplexReference &reference);
 
@@ -53,29 +60,36 @@ namespace Tessella
       memory_consumption() const;
 
     private:
-      SimplexData                 data;
-      SimplexReference            reference;
-      std::vector<unsigned char>  exponents;
+      using Matrix = HostSimplexKernels::Matrix;
+
+      /// Stores a matrix in tiles.
+      Matrix
+      pack(const unsigned int                                       n_rows,
+           const unsigned int                                       n_columns,
+           const std::function<double(unsigned int, unsigned int)> &entry);
+      void
+      set_matrices();
+      /// Sets place.
+      void
+      order_functions();
+      /// Moves the numbers of each simplex to its batch.
+      void
+      make_batches();
+
+      /// Its arrays are empty: the batches have the numbers.
+      SimplexData                        data;
+      SimplexReference                   reference;
+      const HostSimplexKernels::Kernels &kernels;
+      HostSimplexKernels::Operator       op;
+      /// Constant matrices, to which op points.
+      std::vector<std::vector<double>> matrices;
+      /// Place of each basis function in the order of the kernels, in which the
+      /// exponent of the last variable varies fastest, then the one before.
+      std::vector<unsigned int> place;
+      /// Batch by batch, value by value.
+      std::vector<double>         corners, coefficients;
+      std::vector<unsigned int>   neighbors;
       mutable std::vector<double> nodal;
-
-      struct Work;
-
-      void
-      evaluate_at_nodes(const unsigned int k,
-                        const double      *u,
-                        double            *values) const;
-      void
-      basis_values(const unsigned int k,
-                   const unsigned int i,
-                   double            *phi) const;
-      void
-      add_volume(const unsigned int k, double *y, Work &work) const;
-      void
-      add_face(const unsigned int k,
-               const unsigned int face,
-               const bool         transpose,
-               double            *y,
-               Work              &work) const;
     };
   } // namespace internal
 } // namespace Tessella

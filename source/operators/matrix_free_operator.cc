@@ -39,16 +39,18 @@ namespace Tessella
     {}
 
     // Makes the kernels of the products. Collective, since all processes use
-    // the same ones; a process without polytopes has none on a device.
+    // the same ones; a process without polytopes has none.
     void
     make_kernels(const Form<dim>                  &form,
                  const internal::HostProblem<dim> &problem,
-                 const std::vector<double>        &sigma);
+                 const std::vector<double>        &sigma,
+                 const InstructionSet              instruction_set);
 
-    // A kernel for affine simplices on a device, or null.
+    // A kernel for affine simplices, or null.
     std::unique_ptr<internal::ProductKernel>
     make_simplex_kernel(const Form<dim>           &form,
-                        const std::vector<double> &sigma);
+                        const std::vector<double> &sigma,
+                        const InstructionSet       instruction_set);
 
     // Sets the diagonal blocks from the block rows that assemble(target)
     // computes.
@@ -99,19 +101,21 @@ namespace Tessella
   template <int dim, typename MatrixType>
   std::unique_ptr<internal::ProductKernel>
   MatrixFreeOperator<dim, MatrixType>::Implementation::make_simplex_kernel(
-    const Form<dim> &form, const std::vector<double> &sigma)
+    const Form<dim>           &form,
+    const std::vector<double> &sigma,
+    const InstructionSet       instruction_set)
   {
-    std::string why_not;
-    if constexpr (on_device && dim < 4)
+    if constexpr (dim < 4)
       return internal::make_simplex_kernel(context.mesh(),
                                            context.dofs(),
                                            form,
                                            sigma,
-                                           Backend::cuda,
-                                           false,
-                                           why_not);
+                                           on_device ? Backend::cuda
+                                                     : Backend::host,
+                                           instruction_set);
     (void)form;
     (void)sigma;
+    (void)instruction_set;
     return nullptr;
   }
 
@@ -122,37 +126,31 @@ namespace Tessella
   MatrixFreeOperator<dim, MatrixType>::Implementation::make_kernels(
     const Form<dim>                  &form,
     const internal::HostProblem<dim> &problem,
-    const std::vector<double>        &sigma)
+    const std::vector<double>        &sigma,
+    const InstructionSet              instruction_set)
   {
-    const auto &structure = context.structure;
-    const auto  space     = context.space->polynomial_space();
-    if constexpr (on_device)
-      {
-        const bool has_polytopes = structure.n_owned_polytopes > 0;
-        structure.on_all_processes([&]() {
-          if (has_polytopes)
-            kernel = make_simplex_kernel(form, sigma);
-        });
-        const bool simplices =
-          Utilities::MPI::min(has_polytopes && kernel == nullptr ? 0u : 1u,
-                              structure.communicator) == 1;
-        structure.on_all_processes([&]() {
-          if (!simplices)
-            kernel.reset();
-          if (!has_polytopes || (simplices && !form.volume_structure().b))
-            return;
-          (simplices ? transposed_kernel : kernel) =
-            internal::make_cuda_product(problem, sigma, space);
-        });
-      }
-    else
-      {
-        (void)form;
-        structure.on_all_processes([&]() {
-          kernel =
-            std::make_unique<internal::HostProduct<dim>>(problem, sigma, space);
-        });
-      }
+    const auto &structure     = context.structure;
+    const auto  space         = context.space->polynomial_space();
+    const bool  has_polytopes = structure.n_owned_polytopes > 0;
+    structure.on_all_processes([&]() {
+      if (has_polytopes)
+        kernel = make_simplex_kernel(form, sigma, instruction_set);
+    });
+    const bool simplices =
+      Utilities::MPI::min(has_polytopes && kernel == nullptr ? 0u : 1u,
+                          structure.communicator) == 1;
+    structure.on_all_processes([&]() {
+      if (!simplices)
+        kernel.reset();
+      if (!has_polytopes || (simplices && !form.volume_structure().b))
+        return;
+      auto &general = simplices ? transposed_kernel : kernel;
+      if constexpr (on_device)
+        general = internal::make_cuda_product(problem, sigma, space);
+      else
+        general =
+          std::make_unique<internal::HostProduct<dim>>(problem, sigma, space);
+    });
   }
 
 
@@ -299,7 +297,7 @@ namespace Tessella
     const auto sigma   = made->preparation.prepare(form, true);
     made->revision     = context.revision();
     const auto problem = made->preparation.problem(form);
-    made->make_kernels(form, problem, *sigma.values);
+    made->make_kernels(form, problem, *sigma.values, data.instruction_set);
     context.structure.on_all_processes([&]() {
       made->make_diagonal([&](const internal::AssemblyTarget<double> &target) {
         internal::assemble_on_host(problem,

@@ -19,8 +19,9 @@ namespace Tessella
       class HostSimplexKernel : public ProductKernel
       {
       public:
-        explicit HostSimplexKernel(SimplexData &&data)
-          : product(std::move(data))
+        HostSimplexKernel(SimplexData        &&data,
+                          const InstructionSet instruction_set)
+          : product(std::move(data), instruction_set)
         {}
 
         void
@@ -52,9 +53,7 @@ namespace Tessella
         double
         n_operations() const override
         {
-          const SimplexData &data = product.get_data();
-          return HostSimplexProduct::n_operations(
-            data, SimplexReference(data.dim, data.degree));
+          return product.n_operations();
         }
         std::size_t
         memory_consumption() const override
@@ -132,32 +131,23 @@ namespace Tessella
                         const Form<dim>           &form,
                         const std::vector<double> &sigma,
                         const Backend              backend,
-                        const bool                 transposed_products,
-                        std::string               &why_not)
+                        const InstructionSet       instruction_set)
     {
       SimplexData data;
-      why_not = set_up_simplex_data(mesh, dofs, form, sigma, data);
-      if (why_not.empty() && data.advection && transposed_products)
-        why_not =
-          "products with the transposed operator of a form with "
-          "advection need the general kernel";
-      if (!why_not.empty())
+      if (!set_up_simplex_data(mesh, dofs, form, sigma, data).empty())
         return nullptr;
 #ifdef TESSELLA_HAVE_CUDA
       if (backend == Backend::cuda)
         {
           if (data.degree > Device::SimplexProduct::max_degree(dim))
-            {
-              why_not = "the kernel for simplices has no code for degree " +
-                        std::to_string(data.degree) + " on a device";
-              return nullptr;
-            }
+            return nullptr;
           return std::make_unique<CUDASimplexKernel>(data);
         }
 #else
       (void)backend;
 #endif
-      return std::make_unique<HostSimplexKernel>(std::move(data));
+      return std::make_unique<HostSimplexKernel>(std::move(data),
+                                                 instruction_set);
     }
 
 
@@ -169,8 +159,7 @@ namespace Tessella
     const Form<dim> &,                                         \
     const std::vector<double> &,                               \
     const Backend,                                             \
-    const bool,                                                \
-    std::string &)
+    const InstructionSet)
 
     INSTANTIATE(2);
     INSTANTIATE(3);

@@ -8,7 +8,6 @@
 #include <tessella/grid/polytopic_mesh.h>
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "product_kernel.h"
@@ -19,12 +18,12 @@ namespace Tessella
   {
     /**
      * Kernel for affine simplices and coefficients that are constant on each of
-     * them, on the host or on the current CUDA device (@p backend: host or
-     * cuda); null with @p why_not if mesh, space or form are not of this kind,
-     * see set_up_simplex_data(). Products with A^T of a form with advection do
-     * not exist, so that such forms are left to the general kernel unless
-     * @p transposed_products is false. Interior rows are computed together with
-     * boundary rows: a call for interior rows does nothing.
+     * them, on the host with @p instruction_set or on the current CUDA device
+     * (@p backend: host or cuda); null if mesh, space or form are not of this
+     * kind, see set_up_simplex_data(), or the device has no code for the
+     * degree. Products with A^T of a form with advection do not exist. Interior
+     * rows are computed together with boundary rows: a call for interior rows
+     * does nothing.
      */
     template <int dim>
     std::unique_ptr<ProductKernel>
@@ -33,8 +32,7 @@ namespace Tessella
                         const Form<dim>           &form,
                         const std::vector<double> &sigma,
                         const Backend              backend,
-                        const bool                 transposed_products,
-                        std::string               &why_not);
+                        const InstructionSet       instruction_set);
   } // namespace internal
 } // namespace Tessella
 

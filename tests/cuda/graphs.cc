@@ -4,8 +4,8 @@
 // bits with and without them, and so have iterations of GMRES; stale graphs,
 // work that cannot be recorded, and errors. Argument: work, multigrid, steps,
 // unavailable; times, which prints the times of cycles and steps on 2,312
-// triangles (8 n^2 for an optional argument n); or profile, which does one
-// cycle and one step of degree 1, 3 and 5 without graphs for a profiler.
+// triangles (8 n^2 for an optional argument n); or profile, which does some of
+// them for a profiler (contrib/kernel_times.cc) and names the ranges.
 // Returns 77 if the case cannot run on this machine, 1 if a check fails.
 
 #include <deal.II/base/timer.h>
@@ -694,24 +694,55 @@ namespace
       }
   }
 
-  // One cycle, a reduction as a mark, and one step for the profiler.
+  // Ranges of calls for a profiler, which follow calls that are not recorded.
   void
-  run_profile()
+  run_profile(const unsigned int cells)
   {
-    for (const unsigned int p : {1, 3, 5})
+    unsigned int n_ranges = 0;
+    const auto   record   = [&n_ranges](const std::string          &name,
+                                    const DeviceVector<double> &result,
+                                    const auto                 &work) {
+      constexpr unsigned int n = 20;
+      for (unsigned int i = 0; i < 3; ++i)
+        work();
+      verify("norm", result.linfty_norm() > 0.);
+      start_profiler();
+      const dealii::Timer timer;
+      for (unsigned int i = 0; i < n; ++i)
+        work();
+      verify("norm", result.linfty_norm() > 0.);
+      const double seconds = timer.wall_time();
+      stop_profiler();
+      std::cout << "range " << ++n_ranges << ": " << name << ", " << n
+                << " calls, " << 1e6 * seconds / n << " microseconds each"
+                << std::endl;
+    };
+    for (unsigned int p = 1; p <= 5; ++p)
       {
-        SmallProblem         small(17, p);
+        SmallProblem         small(cells, p);
         DeviceVector<double> y(small.problem.rhs.size());
-        for (unsigned int i = 0; i < 2; ++i)
+        LUSGS<Device>        lusgs;
+        lusgs.initialize(small.problem.matrix);
+        for (const bool on : {false, true})
           {
-            if (i == 1)
-              start_profiler();
-            small.multigrid[0].vmult(y, small.problem.rhs);
-            verify("norm", y.linfty_norm() > 0.);
-            small.steps[0]->step(1e-10);
-            verify("norm", small.steps[0]->u.linfty_norm() > 0.);
+            const std::string graph = on ? " with graph" : "",
+                              text  = "p = " + std::to_string(p) + graph;
+            record("V-cycle, " + text, y, [&] {
+              small.multigrid[on].vmult(y, small.problem.rhs);
+            });
+            record("step, " + text, small.steps[on]->u, [&] {
+              small.steps[on]->step(1e-10);
+            });
+            constexpr unsigned int n = 30;
+            record("30 iterations of GMRES, " + text, y, [&] {
+              iterate(small.problem.matrix,
+                      small.problem.rhs,
+                      lusgs,
+                      n,
+                      GMRES::AdditionalData(n, true, false, on),
+                      y);
+            });
           }
-        stop_profiler();
       }
   }
 
@@ -764,6 +795,6 @@ main(int argc, char **argv)
     if (name == "times")
       print_times(argc > 2 ? std::stoi(argv[2]) : 17);
     if (name == "profile")
-      run_profile();
+      run_profile(argc > 2 ? std::stoi(argv[2]) : 17);
   });
 }

@@ -10,6 +10,7 @@
 #include <deal.II/lac/la_parallel_vector.h>
 
 #include <tessella/lac/host_vector.h>
+#include <tessella/lac/lusgs.h>
 
 #include "check_multigrid.h"
 
@@ -269,6 +270,24 @@ namespace MultigridTest
         const TestCase flow(MPI_COMM_WORLD, 0, b),
           flow_of_one(MPI_COMM_SELF, 0, b);
         transposed(flow, flow_of_one, ", advection");
+        // LU-SGS by colours
+        const auto sweep =
+          [&](const std::string &what, auto &&lusgs, auto &&lusgs_of_one) {
+            SweepData colors;
+            colors.ordering = SweepOrdering::colors;
+            lusgs.initialize(flow.matrix, colors);
+            lusgs_of_one.initialize(flow_of_one.matrix, colors);
+            lusgs.vmult(y, x);
+            lusgs_of_one.vmult(Y, X);
+            compare("LU-SGS" + what);
+            lusgs.Tvmult(y, x);
+            lusgs_of_one.Tvmult(Y, X);
+            compare("transpose of LU-SGS" + what);
+          };
+        sweep("", LUSGS<MatrixType>(), LUSGS<MatrixType>());
+        sweep(", stored in float",
+              LUSGS<MatrixType, float>(),
+              LUSGS<MatrixType, float>());
         // the transpose of multigrid
         MG                          multigrid;
         typename MG::AdditionalData data;

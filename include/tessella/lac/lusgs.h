@@ -138,8 +138,9 @@ namespace Tessella
    *
    * <b>Many processes.</b> All functions are collective. By colours the result
    * has the same bits for every number of processes, and each step needs an
-   * exchange of ghost entries; Tvmult() is then available on one process only.
-   * By hyperplanes each process takes its own diagonal part of the matrix.
+   * exchange of ghost entries. The first call of Tvmult() on several processes
+   * then collects the blocks of the transpose, which other processes have in
+   * part, in a copy of the off-diagonal blocks. By hyperplanes each process takes its own diagonal part of the matrix.
    * Results have the same bits for every number of threads. vmult() of one
    * object may not run in several threads at the same time.
    *

@@ -60,6 +60,13 @@ namespace Tessella
    * cells, polytopes, varying degrees, hanging nodes, periodic and curved
    * boundaries, and slabs.
    *
+   * <b>Affine simplices.</b> If all polytopes are single affine simplices of
+   * one degree p >= 1, and the form is one of interior penalty and upwind
+   * advection with coefficients that are constant on each simplex, a kernel
+   * without quadrature computes the products; with advection, those with the
+   * transposed operator are computed at quadrature points as for all other
+   * meshes and forms. On devices, its degrees end at 8 in 2-D and 6 in 3-D.
+   *
    * <b>Systems.</b> A SystemForm of m components is the sum of its scalar
    * forms: the product evaluates each pair of components that has one, at the
    * cost of as many scalar products. On devices there are products of scalar
@@ -68,12 +75,7 @@ namespace Tessella
    * <b>CUDA devices.</b> @p MatrixType says where products are computed and
    * which vectors they take: for DeviceBlockMatrix<double>, vectors of type
    * DeviceVector<double>. initialize() evaluates the form and computes the
-   * diagonal blocks on the host. If all polytopes are single affine simplices
-   * of one degree from 1 to 8 in 2-D or to 6 in 3-D, and the form is one of
-   * interior penalty and upwind advection with coefficients that are constant
-   * on each simplex, a kernel without quadrature computes the products;
-   * with advection, those with the transposed operator are computed at
-   * quadrature points as for all other meshes and forms.
+   * diagonal blocks on the host.
    *
    *     MatrixFreeOperator<dim, DeviceBlockMatrix<double>> op;
    *
