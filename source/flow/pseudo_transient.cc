@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -243,7 +244,8 @@ namespace Tessella
       unsigned int
       solve_with(const VectorType &u)
       {
-        Preconditioner preconditioner;
+        Preconditioner &preconditioner =
+          std::get<Preconditioner>(preconditioners);
         preconditioner.initialize(matrix, data.sweeps);
         if (data.method == LinearMethod::lusgs)
           {
@@ -398,7 +400,13 @@ namespace Tessella
       VectorType eps;
       VectorType residual, change, trial, trial_residual, difference, work,
         inverse_step, marks;
-      MatrixType           matrix;
+      MatrixType matrix;
+      /// The one that is used keeps its order from step to step.
+      std::tuple<LUSGS<MatrixType>,
+                 LUSGS<MatrixType, float>,
+                 BlockILU0<MatrixType>,
+                 BlockILU0<MatrixType, float>>
+                           preconditioners;
       PseudoTransientState state;
       /// Norm of the residual, -1 if it is not known.
       double norm = -1.;

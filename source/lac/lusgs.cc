@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
 
 #include <tessella/lac/host_vector.h>
 #include <tessella/lac/lusgs.h>
@@ -74,8 +75,22 @@ namespace Tessella
       Array<internal::SweepBlock> blocks;
     };
 
+    /// Whether the order is also that of a matrix, which may have new values in
+    /// the memory of the old ones, with these parameters. Collective.
+    bool
+    has_order_of(const MatrixType &other, const SweepData &given) const
+    {
+      const bool here = matrix == &other && revision == other.revision() &&
+                        parameters.ordering == given.ordering &&
+                        parameters.numbering == given.numbering &&
+                        parameters.n_sweeps == given.n_sweeps &&
+                        given.ordering != SweepOrdering::downwind;
+      return other.partition() == nullptr
+               ? here
+               : Utilities::MPI::min(here ? 1 : 0, other.communicator()) == 1;
+    }
     void
-    set_order(const SweepData &parameters, const bool local);
+    set_order(const SweepData &given, const bool local);
     /// Copies the off-diagonal blocks of the matrix into @p values and lets the
     /// plan read them there.
     template <typename To, typename Copy>
@@ -92,13 +107,17 @@ namespace Tessella
     void
     sweep(const Number *b, Number *x, const bool transpose);
 
-    const MatrixType *matrix = nullptr;
+    const MatrixType *matrix   = nullptr;
+    std::uint64_t     revision = 0; ///< of the matrix, after initialize()
+    SweepData         parameters;
     Data              data; ///< of LUSGS only
     /// Step of each block row, invalid_index for ghosts that are left out.
     std::vector<unsigned int>  step;
     unsigned int               n_steps = 0, n_sweeps = 1;
     SweepPlan                  plan;
     std::vector<std::uint64_t> packed; ///< places of packed blocks
+    /// What pack() copies.
+    Array<internal::BlockCopy> copies;
     Lists                      lists, transposed;
     bool                       has_transposed = false;
     Array<Storage>             values, inverse, transposed_values;
@@ -112,8 +131,9 @@ namespace Tessella
   template <typename MatrixType, typename Storage>
   void
   SweepPreconditioner<MatrixType, Storage>::Implementation::set_order(
-    const SweepData &parameters, const bool local)
+    const SweepData &given, const bool local)
   {
+    parameters                     = given;
     const BlockSparsity &sparsity  = matrix->block_sparsity();
     const unsigned int   n         = sparsity.row_width.size();
     const auto          &partition = matrix->partition();
@@ -194,36 +214,37 @@ namespace Tessella
   SweepPreconditioner<MatrixType, Storage>::Implementation::pack(
     Array<To> &to, const std::uint64_t n_more, const Copy &copy)
   {
-    std::vector<internal::BlockCopy> copies;
-    packed = plan.pack(copies);
-    plan.read_packed(packed, false);
-    const std::uint64_t n_values = plan.n_values();
-    // Diagonal blocks, if there are more values, follow in the order of the
-    // plan.
-    std::uint64_t        place    = n_values;
-    const BlockSparsity &sparsity = matrix->block_sparsity();
-    if (n_more > 0)
-      for (const unsigned int k : plan.row_index)
-        {
-          const std::uint64_t b = sparsity.find_block(k, k);
-          const unsigned int  n =
-            matrix->dof_offset()[k + 1] - matrix->dof_offset()[k];
-          AssertThrow(b != BlockSparsity::no_block,
-                      ExcMessage("Block row " + std::to_string(k) +
-                                 " of the matrix has no diagonal block."));
-          copies.push_back(
-            {sparsity.value_offset[k] + sparsity.column_offset[b],
-             place,
-             n,
-             n,
-             sparsity.row_width[k]});
-          place += std::uint64_t(n) * n;
-        }
-    Array<internal::BlockCopy> list;
-    list.assign(copies);
-    to.resize(n_values + n_more);
+    if (copies.size() == 0)
+      {
+        std::vector<internal::BlockCopy> list;
+        packed = plan.pack(list);
+        plan.read_packed(packed, false);
+        // Diagonal blocks, if there are more values, follow in the order of the
+        // plan.
+        std::uint64_t        place    = plan.n_values();
+        const BlockSparsity &sparsity = matrix->block_sparsity();
+        if (n_more > 0)
+          for (const unsigned int k : plan.row_index)
+            {
+              const std::uint64_t b = sparsity.find_block(k, k);
+              const unsigned int  n =
+                matrix->dof_offset()[k + 1] - matrix->dof_offset()[k];
+              AssertThrow(b != BlockSparsity::no_block,
+                          ExcMessage("Block row " + std::to_string(k) +
+                                     " of the matrix has no diagonal block."));
+              list.push_back(
+                {sparsity.value_offset[k] + sparsity.column_offset[b],
+                 place,
+                 n,
+                 n,
+                 sparsity.row_width[k]});
+              place += std::uint64_t(n) * n;
+            }
+        copies.assign(list);
+      }
+    to.resize(plan.n_values() + n_more);
     Space::call(
-      [&] { copy(copies.size(), list.data(), matrix->values(), to.data()); });
+      [&] { copy(copies.size(), copies.data(), matrix->values(), to.data()); });
   }
 
 
@@ -502,13 +523,13 @@ namespace Tessella
     const auto            size = [](const auto &array) {
       return array.size() * sizeof(array[0]);
     };
-    std::size_t result = sizeof(*this) + i.values.memory_consumption() +
-                         i.inverse.memory_consumption() +
-                         i.transposed_values.memory_consumption() +
-                         i.rest.memory_consumption() +
-                         i.upper.memory_consumption() + size(i.plan.rows) +
-                         size(i.plan.blocks) + size(i.plan.block_index) +
-                         size(i.plan.row_index) + size(i.packed) + size(i.step);
+    std::size_t result =
+      sizeof(*this) + i.values.memory_consumption() +
+      i.inverse.memory_consumption() +
+      i.transposed_values.memory_consumption() + i.copies.memory_consumption() +
+      i.rest.memory_consumption() + i.upper.memory_consumption() +
+      size(i.plan.rows) + size(i.plan.blocks) + size(i.plan.block_index) +
+      size(i.plan.row_index) + size(i.packed) + size(i.step);
     if (i.data.matrix != nullptr)
       result += i.data.memory_consumption();
     for (const auto *lists : {&i.lists, &i.transposed})
@@ -580,12 +601,20 @@ namespace Tessella
       typename SweepPreconditioner<MatrixType, Storage>::Implementation;
     using Space = typename Implementation::Space;
     matrix.check_has_all_blocks("LUSGS");
-    this->implementation = std::make_unique<Implementation>();
-    Implementation &i    = *this->implementation;
-    i.matrix             = &matrix;
-    i.data.reinit(matrix);
+    const bool keeps = this->implementation != nullptr &&
+                       this->implementation->has_order_of(matrix, parameters);
+    if (!keeps)
+      {
+        this->implementation         = std::make_unique<Implementation>();
+        this->implementation->matrix = &matrix;
+        this->implementation->data.reinit(matrix);
+      }
+    Implementation &i = *this->implementation;
+    i.revision        = 0;
+    i.has_transposed  = false;
     i.data.invert_diagonal();
-    i.set_order(parameters, false);
+    if (!keeps)
+      i.set_order(parameters, false);
     Tessella::on_all_processes(matrix.communicator(), [&] {
       if constexpr (Implementation::same)
         i.diagonal = i.data.inverse.data();
@@ -608,11 +637,13 @@ namespace Tessella
           });
           i.off_diagonal = i.values.data();
         }
-      i.lists.assign(i.plan);
+      if (!keeps)
+        i.lists.assign(i.plan);
       i.rest.resize(matrix.n_owned_rows());
       if (parameters.n_sweeps > 1)
         i.upper.resize(matrix.n_owned_rows());
     });
+    i.revision = matrix.revision();
   }
 
 
@@ -627,15 +658,24 @@ namespace Tessella
     matrix.check_has_all_blocks("BlockILU0");
     AssertThrow(parameters.n_sweeps == 1,
                 ExcMessage("BlockILU0 has one sweep: n_sweeps must be 1."));
-    this->implementation = std::make_unique<Implementation>();
-    Implementation &i    = *this->implementation;
-    i.matrix             = &matrix;
-    i.set_order(parameters, true);
+    const bool keeps = this->implementation != nullptr &&
+                       this->implementation->has_order_of(matrix, parameters);
+    if (!keeps)
+      {
+        this->implementation         = std::make_unique<Implementation>();
+        this->implementation->matrix = &matrix;
+        this->implementation->set_order(parameters, true);
+      }
+    Implementation &i = *this->implementation;
+    i.revision        = 0;
+    i.has_transposed  = false;
     Tessella::on_all_processes(matrix.communicator(), [&] {
       i.factorise();
-      i.lists.assign(i.plan);
+      if (!keeps)
+        i.lists.assign(i.plan);
       i.rest.resize(matrix.n_owned_rows());
     });
+    i.revision = matrix.revision();
   }
 
 

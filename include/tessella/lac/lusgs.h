@@ -134,15 +134,17 @@ namespace Tessella
    * blocks are read from the matrix itself; otherwise, and for float on a
    * device, they are copied in the order of the sweeps. The matrix must outlive
    * the preconditioner, and initialize() must be called again when its values
-   * change.
+   * change. A call with the same matrix, which has not got another structure,
+   * and the same parameters keeps order, lists and memory.
    *
    * <b>Many processes.</b> All functions are collective. By colours the result
    * has the same bits for every number of processes, and each step needs an
    * exchange of ghost entries. The first call of Tvmult() on several processes
    * then collects the blocks of the transpose, which other processes have in
-   * part, in a copy of the off-diagonal blocks. By hyperplanes each process takes its own diagonal part of the matrix.
-   * Results have the same bits for every number of threads. vmult() of one
-   * object may not run in several threads at the same time.
+   * part, in a copy of the off-diagonal blocks. By hyperplanes each process
+   * takes its own diagonal part of the matrix. Results have the same bits for
+   * every number of threads. vmult() of one object may not run in several
+   * threads at the same time.
    *
    * Cost of vmult(): the time to read the matrix once and D^{-1} once more.
    *
