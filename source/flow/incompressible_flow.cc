@@ -177,6 +177,13 @@ namespace Tessella
       transport_derivatives(const Step &s, const std::vector<double> &nodes);
       void
       add_force(const double t, const double factor, VectorType &rhs);
+      /// Adds to a first guess what the stages after the viscous solve changed
+      /// in the last step, times a factor and the ratio of the steps. Without
+      /// it a steady flow would need iterations in every step.
+      void
+      add_last_change(const Step  &s,
+                      const double factor,
+                      VectorType  &guess) const;
       void
       solve_velocity(const Step &s, VectorType &rhs, VectorType &u);
       /// Subtracts dt / gamma M^{-1} G p.
@@ -761,6 +768,20 @@ namespace Tessella
 
     template <int dim>
     void
+    IncompressibleFlow<dim>::Implementation::add_last_change(
+      const Step &s, const double factor, VectorType &guess) const
+    {
+      if (past_u.size() == 0)
+        return;
+      const double ratio = factor * s.dt / past_u.step(0);
+      guess.add(ratio, u);
+      guess.add(-ratio, viscous_u);
+    }
+
+
+
+    template <int dim>
+    void
     IncompressibleFlow<dim>::Implementation::solve_velocity(
       const Step &s, VectorType &rhs, VectorType &velocity)
     {
@@ -769,6 +790,7 @@ namespace Tessella
       velocity.equ(s.bdf.beta[0], *s.past[0]);
       for (unsigned int i = 1; i < s.order; ++i)
         velocity.add(s.bdf.beta[i], *s.past[i]);
+      add_last_change(s, -1., velocity);
       report.velocity_iterations =
         velocity_solver->solve(s.gamma_over_dt, rhs, velocity);
       next_viscous_u = velocity;
@@ -858,6 +880,7 @@ namespace Tessella
       VectorType rhs(u);
       rhs = 0.;
       velocity_mass.vmult_add(1., rhs, velocity);
+      add_last_change(s, 1., velocity);
       report.penalty_iterations = penalty_solver->solve(rhs, velocity);
       report.penalty_seconds += lap();
     }

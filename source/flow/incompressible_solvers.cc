@@ -290,7 +290,9 @@ namespace Tessella
           entry = system.diagonal[i++];
         });
         mass.add_to(lambda, system.matrix);
-        system.preconditioner.initialize(system.matrix);
+        typename BlockChebyshev<HostBlockMatrix<double>>::AdditionalData data;
+        data.degree = 4;
+        system.preconditioner.initialize(system.matrix, data);
       }
 
 
