@@ -21,15 +21,17 @@ namespace Tessella
     using namespace dealii;
 
     template <int dim>
-    FlowRun<dim>::FlowRun(const FlowInput               &input,
-                          const OutputInput             &output,
-                          const TextFlow<dim>           &problem,
-                          Flow::IncompressibleFlow<dim> &flow,
-                          const std::string             &suffix)
+    FlowRun<dim>::FlowRun(const FlowInput                     &input,
+                          const OutputInput                   &output,
+                          const TextFlow<dim>                 &problem,
+                          Flow::IncompressibleFlow<dim>       &flow,
+                          const std::string                   &suffix,
+                          const Flow::IncompressibleFlow<dim> *first)
       : input(input)
       , output(output)
       , problem(problem)
       , flow(flow)
+      , first(first)
       , suffix(suffix)
     {
       for (unsigned int i = 0; i < input.probes.size(); i += dim)
@@ -73,6 +75,8 @@ namespace Tessella
           last_step    = numbers[0];
           next_picture = numbers[1];
         }
+      else if (first != nullptr)
+        flow.initialize(0., *first);
       else if (input.exact_start)
         flow.initialize_with_past(0.,
                                   step,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/function.h>
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/timer.h>
 
@@ -952,6 +953,60 @@ namespace Tessella
       if (data.pressure_solver->has_null_space())
         data.pressure_solver->constants().project(data.p);
       data.check_net_flux(time);
+    }
+
+
+
+    namespace
+    {
+      /// Takes the coefficients of the functions that both spaces have. The
+      /// first functions of a polytope are those of the lower degree.
+      void
+      copy_common_functions(const PolytopicDoFs &from_dofs,
+                            const FlowVector    &from,
+                            const PolytopicDoFs &dofs,
+                            const unsigned int   n_polytopes,
+                            FlowVector          &to)
+      {
+        to = 0.;
+        for (unsigned int k = 0; k < n_polytopes; ++k)
+          for (unsigned int c = 0; c < dofs.n_components; ++c)
+            std::copy_n(from.begin() + from_dofs.dof_offset[k] +
+                          std::size_t(c) * from_dofs.n_basis[k],
+                        std::min(from_dofs.n_basis[k], dofs.n_basis[k]),
+                        to.begin() + dofs.dof_offset[k] +
+                          std::size_t(c) * dofs.n_basis[k]);
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    void
+    IncompressibleFlow<dim>::initialize(const double              time,
+                                        const IncompressibleFlow &other)
+    {
+      const auto &spaces   = implementation->spaces,
+                 &others   = other.implementation->spaces;
+      const unsigned int n = spaces.velocity.n_polytopes();
+      AssertThrow(n == others.velocity.n_polytopes() &&
+                    spaces.velocity.polytope_of_cell() ==
+                      others.velocity.polytope_of_cell(),
+                  ExcMessage("A flow starts from another one only on the same "
+                             "polytopes."));
+      initialize(time, Functions::ZeroFunction<dim>(dim));
+      Implementation &data = *implementation;
+      copy_common_functions(others.velocity.polytopic_dofs(),
+                            other.velocity(),
+                            spaces.velocity.polytopic_dofs(),
+                            n,
+                            data.u);
+      copy_common_functions(others.pressure.polytopic_dofs(),
+                            other.pressure(),
+                            spaces.pressure.polytopic_dofs(),
+                            n,
+                            data.p);
+      data.viscous_u = data.u;
     }
 
 
