@@ -14,6 +14,7 @@
 
 #include <cmath>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,7 @@ namespace Tessella
         parameters.output.print("Level " + std::to_string(level) + ": " +
                                 agglomerated.description + ".");
         const std::vector<unsigned int> &degrees = parameters.flow.degrees;
+        std::unique_ptr<Flow::IncompressibleFlow<dim>> before;
         for (unsigned int i = 0; i < degrees.size(); ++i)
           {
             const unsigned int degree = degrees[i];
@@ -147,13 +149,16 @@ namespace Tessella
             p.pressure_degree = parameters.flow.equal_degrees || degree == 1
                                   ? degree
                                   : degree - 1;
-            Flow::IncompressibleFlow<dim> flow(*agglomerated.mesh.triangulation,
-                                               agglomerated.mesh.mapping.get(),
-                                               agglomerated.strategy,
-                                               problem,
-                                               p);
+            auto flow         = std::make_unique<Flow::IncompressibleFlow<dim>>(
+              *agglomerated.mesh.triangulation,
+              agglomerated.mesh.mapping.get(),
+              agglomerated.strategy,
+              problem,
+              p);
             for (unsigned int h = 0; h <= parameters.flow.n_halvings; ++h)
-              run_flow(flow, level, p, h);
+              run_flow(*flow, before.get(), level, p, h);
+            if (parameters.flow.start_from_last)
+              before = std::move(flow);
           }
       }
 
@@ -176,6 +181,7 @@ namespace Tessella
 
       void
       run_flow(Flow::IncompressibleFlow<dim>        &flow,
+               const Flow::IncompressibleFlow<dim>  *before,
                const unsigned int                    level,
                const Flow::IncompressibleParameters &p,
                const unsigned int                    halving)
@@ -185,7 +191,7 @@ namespace Tessella
         const std::string  suffix =
           "-" + std::to_string(level) + "-p" + std::to_string(p.degree) +
           (input.n_halvings > 0 ? "-h" + std::to_string(halving) : "");
-        FlowRun<dim> run(input, output, problem, flow, suffix);
+        FlowRun<dim> run(input, output, problem, flow, suffix, before);
         const double step = std::ldexp(input.step, -int(halving));
         run.run(step);
         const std::string name = "  degree " + std::to_string(p.degree) + ": ";

@@ -185,9 +185,11 @@ namespace Tessella
                         "dual-splitting: 1 to 3; pressure-correction: 1, 2.");
       prm.declare_entry("Start",
                         "low order",
-                        Patterns::Selection("low order|exact"),
+                        Patterns::Selection("low order|exact|last degree"),
                         "low order: the first steps have lower orders; exact: "
-                        "past states are those of the exact solution.");
+                        "past states are those of the exact solution; last "
+                        "degree: as low order, but a degree after the first "
+                        "one starts from the end of the last degree.");
       prm.declare_entry("Final time",
                         "1",
                         Patterns::Anything(),
@@ -497,6 +499,7 @@ namespace Tessella
                              " has orders from 1 to " +
                              std::to_string(largest) + " only."));
       exact_start      = prm.get("Start") == "exact";
+      start_from_last  = prm.get("Start") == "last degree";
       final_time       = number("Time/Final time", prm.get("Final time"));
       step             = number("Time/Step", prm.get("Step"));
       steady_tolerance = prm.get_double("Steady tolerance");
@@ -514,6 +517,9 @@ namespace Tessella
       AssertThrow(step > 0. || (n_halvings == 0 && !exact_start),
                   ExcMessage("Time/Halvings and Start = exact need a fixed "
                              "Time/Step."));
+      AssertThrow(n_halvings == 0 || !start_from_last,
+                  ExcMessage("Time/Start = last degree is for steady flows: "
+                             "set Time/Halvings = 0."));
       AssertThrow(exact || !exact_start,
                   ExcMessage("Time/Start = exact needs an exact solution: set "
                              "Flow/Exact."));

@@ -77,8 +77,8 @@ namespace Tessella
       /// Relative change of the velocity per time at which a run ends; 0: none.
       double steady_tolerance = 0.;
       /// Runs with steps that are halved so many times.
-      unsigned int n_halvings       = 0;
-      bool         exact_start      = false;
+      unsigned int n_halvings  = 0;
+      bool         exact_start = false, start_from_last = false;
       unsigned int checkpoint_steps = 0, stop_steps = 0;
       std::string  restart;
 

@@ -21,15 +21,17 @@ namespace Tessella
     using namespace dealii;
 
     template <int dim>
-    FlowRun<dim>::FlowRun(const FlowInput               &input,
-                          const OutputInput             &output,
-                          const TextFlow<dim>           &problem,
-                          Flow::IncompressibleFlow<dim> &flow,
-                          const std::string             &suffix)
+    FlowRun<dim>::FlowRun(const FlowInput                     &input,
+                          const OutputInput                   &output,
+                          const TextFlow<dim>                 &problem,
+                          Flow::IncompressibleFlow<dim>       &flow,
+                          const std::string                   &suffix,
+                          const Flow::IncompressibleFlow<dim> *first)
       : input(input)
       , output(output)
       , problem(problem)
       , flow(flow)
+      , first(first)
       , suffix(suffix)
     {
       for (unsigned int i = 0; i < input.probes.size(); i += dim)
@@ -73,6 +75,8 @@ namespace Tessella
           last_step    = numbers[0];
           next_picture = numbers[1];
         }
+      else if (first != nullptr)
+        flow.initialize(0., *first);
       else if (input.exact_start)
         flow.initialize_with_past(0.,
                                   step,
@@ -103,12 +107,19 @@ namespace Tessella
           // A fluid at rest has no largest step; the first one is short then.
           dt =
             std::min(flow.cfl_step(input.cfl_number), 0.1 * input.final_time);
+          // A step that is a little shorter than the longest one stays as it
+          // is: systems of the velocity are set up when the length changes.
           if (last_step > 0.)
-            dt = std::min(dt, input.growth * last_step);
+            dt = last_step <= dt && dt < 1.05 * last_step
+                   ? last_step
+                   : std::min(dt, input.growth * last_step);
         }
-      if (left < dt * (1. + 1e-9))
-        return left;
-      return left < 2. * dt && fixed == 0. ? 0.5 * left : dt;
+      // The last steps by CFL number are equally long: the pressure of a much
+      // shorter one would be disturbed.
+      const double n = std::ceil((1. - 1e-9) * left / dt);
+      if (n <= 1. || (n <= 20. && fixed == 0.))
+        return left / n;
+      return dt;
     }
 
 

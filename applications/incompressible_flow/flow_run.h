@@ -25,12 +25,14 @@ namespace Tessella
     class FlowRun
     {
     public:
-      /// @p suffix follows the name of the files of this run.
-      FlowRun(const FlowInput               &input,
-              const OutputInput             &output,
-              const TextFlow<dim>           &problem,
-              Flow::IncompressibleFlow<dim> &flow,
-              const std::string             &suffix);
+      /// @p suffix follows the name of the files of this run. It starts from
+      /// the flow @p first unless that is null.
+      FlowRun(const FlowInput                     &input,
+              const OutputInput                   &output,
+              const TextFlow<dim>                 &problem,
+              Flow::IncompressibleFlow<dim>       &flow,
+              const std::string                   &suffix,
+              const Flow::IncompressibleFlow<dim> *first);
 
       /// Advances to the final time, or by the number of steps after which
       /// the run shall stop, with fixed steps of length @p step or, if it is
@@ -87,13 +89,14 @@ namespace Tessella
       void
       print_progress();
 
-      const FlowInput                &input;
-      const OutputInput              &output;
-      const TextFlow<dim>            &problem;
-      Flow::IncompressibleFlow<dim>  &flow;
-      const std::string               suffix;
-      std::vector<dealii::Point<dim>> probes;
-      TextTable                       records;
+      const FlowInput                           &input;
+      const OutputInput                         &output;
+      const TextFlow<dim>                       &problem;
+      Flow::IncompressibleFlow<dim>             &flow;
+      const Flow::IncompressibleFlow<dim> *const first;
+      const std::string                          suffix;
+      std::vector<dealii::Point<dim>>            probes;
+      TextTable                                  records;
       /// Time and force coefficients.
       std::vector<std::vector<double>>            forces;
       std::vector<std::pair<double, std::string>> pictures;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/function.h>
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/timer.h>
 
@@ -177,6 +178,13 @@ namespace Tessella
       transport_derivatives(const Step &s, const std::vector<double> &nodes);
       void
       add_force(const double t, const double factor, VectorType &rhs);
+      /// Adds to a first guess what the stages after the viscous solve changed
+      /// in the last step, times a factor and the ratio of the steps. Without
+      /// it a steady flow would need iterations in every step.
+      void
+      add_last_change(const Step  &s,
+                      const double factor,
+                      VectorType  &guess) const;
       void
       solve_velocity(const Step &s, VectorType &rhs, VectorType &u);
       /// Subtracts dt / gamma M^{-1} G p.
@@ -761,6 +769,20 @@ namespace Tessella
 
     template <int dim>
     void
+    IncompressibleFlow<dim>::Implementation::add_last_change(
+      const Step &s, const double factor, VectorType &guess) const
+    {
+      if (past_u.size() == 0)
+        return;
+      const double ratio = factor * s.dt / past_u.step(0);
+      guess.add(ratio, u);
+      guess.add(-ratio, viscous_u);
+    }
+
+
+
+    template <int dim>
+    void
     IncompressibleFlow<dim>::Implementation::solve_velocity(
       const Step &s, VectorType &rhs, VectorType &velocity)
     {
@@ -769,6 +791,7 @@ namespace Tessella
       velocity.equ(s.bdf.beta[0], *s.past[0]);
       for (unsigned int i = 1; i < s.order; ++i)
         velocity.add(s.bdf.beta[i], *s.past[i]);
+      add_last_change(s, -1., velocity);
       report.velocity_iterations =
         velocity_solver->solve(s.gamma_over_dt, rhs, velocity);
       next_viscous_u = velocity;
@@ -858,6 +881,7 @@ namespace Tessella
       VectorType rhs(u);
       rhs = 0.;
       velocity_mass.vmult_add(1., rhs, velocity);
+      add_last_change(s, 1., velocity);
       report.penalty_iterations = penalty_solver->solve(rhs, velocity);
       report.penalty_seconds += lap();
     }
@@ -929,6 +953,60 @@ namespace Tessella
       if (data.pressure_solver->has_null_space())
         data.pressure_solver->constants().project(data.p);
       data.check_net_flux(time);
+    }
+
+
+
+    namespace
+    {
+      /// Takes the coefficients of the functions that both spaces have. The
+      /// first functions of a polytope are those of the lower degree.
+      void
+      copy_common_functions(const PolytopicDoFs &from_dofs,
+                            const FlowVector    &from,
+                            const PolytopicDoFs &dofs,
+                            const unsigned int   n_polytopes,
+                            FlowVector          &to)
+      {
+        to = 0.;
+        for (unsigned int k = 0; k < n_polytopes; ++k)
+          for (unsigned int c = 0; c < dofs.n_components; ++c)
+            std::copy_n(from.begin() + from_dofs.dof_offset[k] +
+                          std::size_t(c) * from_dofs.n_basis[k],
+                        std::min(from_dofs.n_basis[k], dofs.n_basis[k]),
+                        to.begin() + dofs.dof_offset[k] +
+                          std::size_t(c) * dofs.n_basis[k]);
+      }
+    } // namespace
+
+
+
+    template <int dim>
+    void
+    IncompressibleFlow<dim>::initialize(const double              time,
+                                        const IncompressibleFlow &other)
+    {
+      const auto &spaces   = implementation->spaces,
+                 &others   = other.implementation->spaces;
+      const unsigned int n = spaces.velocity.n_polytopes();
+      AssertThrow(n == others.velocity.n_polytopes() &&
+                    spaces.velocity.polytope_of_cell() ==
+                      others.velocity.polytope_of_cell(),
+                  ExcMessage("A flow starts from another one only on the same "
+                             "polytopes."));
+      initialize(time, Functions::ZeroFunction<dim>(dim));
+      Implementation &data = *implementation;
+      copy_common_functions(others.velocity.polytopic_dofs(),
+                            other.velocity(),
+                            spaces.velocity.polytopic_dofs(),
+                            n,
+                            data.u);
+      copy_common_functions(others.pressure.polytopic_dofs(),
+                            other.pressure(),
+                            spaces.pressure.polytopic_dofs(),
+                            n,
+                            data.p);
+      data.viscous_u = data.u;
     }
 
 

@@ -118,12 +118,12 @@ namespace Tessella
         constant.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
         for (auto *handler : {&velocity, &pressure, &scalar, &constant})
           handler->set_curved_quadrature(parameters.curved_quadrature);
-        // All tables have the order of the convection and of errors at once:
-        // penalty factors of curved facets, and with consistent rules also mass
-        // matrices, depend on the tables, and must agree between the spaces.
-        const unsigned int extra_order = std::max(parameters.degree, 4U);
-        for (auto *handler : {&velocity, &pressure, &scalar})
-          handler->tabulate(extra_order);
+        // With consistent rules mass matrices depend on the order of the
+        // tables, and must agree between the spaces: all tables have the order
+        // of the convection and of errors at once.
+        if (parameters.curved_quadrature == CurvedQuadrature::consistent)
+          for (auto *handler : {&velocity, &pressure, &scalar})
+            handler->tabulate(std::max(parameters.degree, 4U));
       }
 
 
@@ -290,7 +290,9 @@ namespace Tessella
           entry = system.diagonal[i++];
         });
         mass.add_to(lambda, system.matrix);
-        system.preconditioner.initialize(system.matrix);
+        typename BlockChebyshev<HostBlockMatrix<double>>::AdditionalData data;
+        data.degree = 4;
+        system.preconditioner.initialize(system.matrix, data);
       }
 
 

@@ -10,7 +10,6 @@
 #include <tessella/base/exceptions.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/grid/agglomeration_handler.h>
-#include <tessella/grid/penalty.h>
 #include <tessella/grid/revision.h>
 #include <tessella/portable/legendre.h>
 
@@ -302,14 +301,6 @@ namespace Tessella
     AssertIndexRange(polytope, mesh.n_polytopes());
     return polytope < n_polytopes() ? first_global_polytope + polytope
                                     : ghost_polytopes[polytope - n_polytopes()];
-  }
-
-  template <int dim>
-  void
-  AgglomerationHandler<dim>::fill_penalty_factors(
-    const PenaltyFormula formula) const
-  {
-    compute_penalty_factors(*this, formula);
   }
 
   template <int dim>

@@ -480,12 +480,8 @@ namespace Tessella
             {
               const auto           &cell  = cells[faces[i].first];
               const CellShape<dim> &shape = shapes(cell->reference_cell());
-              // The length of the normal is not polynomial; this order yields
-              // the area to many digits.
-              MappedRule<dim> &face =
-                cache(shape,
-                      faces[i].second,
-                      reference_order(shape, degree, 5, true));
+              MappedRule<dim>      &face =
+                cache(shape, faces[i].second, facet_shape_order(shape, degree));
               face.mapped.reinit(cell);
               result[i].fill(0.);
               for (unsigned int q = 0; q < face.rule.points.size(); ++q)

@@ -209,6 +209,18 @@ namespace Tessella
 
 
 
+    /// Order of the rule for normal, area and outline of a curved facet. The
+    /// length of the normal is not polynomial; this order yields the area to
+    /// many digits. It depends on the mapping's degree @p k alone.
+    template <int dim>
+    unsigned int
+    facet_shape_order(const CellShape<dim> &shape, const unsigned int k)
+    {
+      return reference_order(shape, k, 5, true);
+    }
+
+
+
     /// The same for CurvedQuadrature::consistent, where the functions have
     /// degree @p p. Cells and faces need the same order, but on simplices
     /// faces need less.

@@ -7,10 +7,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
+#include <numeric>
 #include <vector>
 
+#include "cell_shapes.h"
 #include "local_facets.h"
+#include "mapped_rules.h"
 
 namespace Tessella
 {
@@ -26,6 +30,17 @@ namespace Tessella
     // and tries more directions below poor_height.
     constexpr double good_height = 0.75;
     constexpr double poor_height = 0.55;
+
+
+
+    // Points that outline curved facets, in the position that side 0 sees:
+    // those of facet f are offset[f] .. offset[f + 1]. Without curved facets,
+    // offset may be empty.
+    struct Outline
+    {
+      std::vector<std::size_t> offset;
+      std::vector<double>      points;
+    };
 
 
 
@@ -45,6 +60,7 @@ namespace Tessella
     template <int dim>
     void
     collect_facets(const PolytopicMesh<dim> &mesh,
+                   const Outline            &outline,
                    const unsigned int        polytope,
                    LocalPolytope<dim>       &local)
     {
@@ -106,11 +122,11 @@ namespace Tessella
               if (mesh.facet_type[f] == FacetType::tabulated)
                 {
                   local.curved = true;
-                  if (!mesh.facet_point_offset.empty())
+                  if (!outline.offset.empty())
                     {
-                      const unsigned int q = mesh.facet_point_offset[f];
-                      facet.n_points       = mesh.facet_point_offset[f + 1] - q;
-                      facet.points         = mesh.facet_points.data() + q * dim;
+                      const std::size_t q = outline.offset[f];
+                      facet.n_points      = outline.offset[f + 1] - q;
+                      facet.points        = outline.points.data() + q * dim;
                     }
                 }
             }
@@ -454,6 +470,133 @@ namespace Tessella
             }
         }
     }
+
+
+
+    template <int dim>
+    void
+    compute_factors(const PolytopicMesh<dim> &mesh,
+                    const Outline            &outline,
+                    const PenaltyFormula      formula,
+                    PolytopicDoFs            &dofs)
+    {
+      dofs.penalty_revision = new_revision();
+      dofs.penalty_factor.assign(2 * static_cast<std::size_t>(mesh.n_facets()),
+                                 0.);
+
+      const auto work_on_polytope = [&](const unsigned int  k,
+                                        LocalPolytope<dim> &local) {
+        const double p = std::max(dofs.degree[k], 1u);
+
+        if (formula == PenaltyFormula::bounding_box)
+          {
+            bounding_box_factors(mesh, k, p, dofs.penalty_factor);
+            return;
+          }
+
+        collect_facets(mesh, outline, k, local);
+        const unsigned int n_facets = local.facets.size();
+        local.use_tree              = n_facets > max_facets_without_tree;
+        local.coverable             = is_coverable(mesh, k, n_facets);
+        if (local.use_tree)
+          local.tree.build(local.facets);
+
+        const double coverable_factor =
+          local.coverable ? std::pow(p, 2 * (dim - 1)) / mesh.measure[k]
+                          : std::numeric_limits<double>::infinity();
+        const auto work_on_facets = [&](const unsigned int begin,
+                                        const unsigned int end) {
+          for (unsigned int i = begin; i < end; ++i)
+            {
+              const unsigned int side = local.facets[i].side;
+              const double       height =
+                HeightSearch<dim>(mesh, k, local, i).largest_height();
+              dofs.penalty_factor[side] =
+                p * p *
+                std::min(dim / height,
+                         coverable_factor * mesh.facet_measure[side / 2]);
+            }
+        };
+        if (n_facets > 2 * facets_per_task)
+          dealii::parallel::apply_to_subranges(0u,
+                                               n_facets,
+                                               work_on_facets,
+                                               facets_per_task);
+        else
+          work_on_facets(0, n_facets);
+      };
+
+      const unsigned int grain_size = static_cast<unsigned int>(
+        std::min<std::size_t>(64,
+                              1 + std::size_t(2) * facets_per_task *
+                                    mesh.n_polytopes() /
+                                    (mesh.n_facets() + 1)));
+      dealii::parallel::apply_to_subranges(
+        0u,
+        mesh.n_owned_polytopes(),
+        [&](const unsigned int begin, const unsigned int end) {
+          LocalPolytope<dim> local;
+          for (unsigned int k = begin; k < end; ++k)
+            work_on_polytope(k, local);
+        },
+        grain_size);
+    }
+
+
+
+    // Curved facets in the points of the rule by which their normal and area
+    // are found.
+    template <int dim>
+    Outline
+    outline_facets(const AgglomerationHandler<dim>          &handler,
+                   const std::vector<internal::CurvedFacet> &curved_facets)
+    {
+      const CellShapes<dim>      &shapes  = CellShapes<dim>::get();
+      const dealii::Mapping<dim> &mapping = handler.get_mapping();
+      const unsigned int          degree  = mapping_degree(mapping);
+      const PolytopicMesh<dim>   &mesh    = handler.polytopic_mesh();
+      const auto rule_of = [&](const CurvedFacet &facet, auto &cache) -> auto &
+      {
+        const CellShape<dim> &shape =
+          shapes(handler.active_cell(facet.cell)->reference_cell());
+        return cache(shape, facet.face, facet_shape_order(shape, degree));
+      };
+
+      Outline result;
+      result.offset.assign(mesh.n_facets() + std::size_t(1), 0);
+      MappedRuleCache<dim> sizes(mapping);
+      for (const CurvedFacet &facet : curved_facets)
+        result.offset[facet.facet + 1] =
+          rule_of(facet, sizes).rule.points.size();
+      std::partial_sum(result.offset.begin(),
+                       result.offset.end(),
+                       result.offset.begin());
+      result.points.resize(result.offset.back() * dim);
+
+      dealii::parallel::apply_to_subranges(
+        std::size_t(0),
+        curved_facets.size(),
+        [&](const std::size_t begin, const std::size_t end) {
+          MappedRuleCache<dim> cache(mapping);
+          for (std::size_t i = begin; i < end; ++i)
+            {
+              const CurvedFacet &facet = curved_facets[i];
+              MappedRule<dim>   &rule  = rule_of(facet, cache);
+              rule.mapped.reinit(handler.active_cell(facet.cell));
+              // Entry 0 of the shifts is zero.
+              const double *shift =
+                mesh.shift.data() +
+                (facet.side == 1 ? std::size_t(dim) * facet.shift : 0);
+              double *x =
+                result.points.data() + result.offset[facet.facet] * dim;
+              for (std::size_t q = 0; q < rule.rule.points.size(); ++q)
+                for (int d = 0; d < dim; ++d)
+                  *x++ = rule.mapped.point(q)[d] - shift[d];
+            }
+        },
+        64);
+      return result;
+    }
   } // namespace
 
 
@@ -464,65 +607,29 @@ namespace Tessella
                           PolytopicDoFs            &dofs,
                           const PenaltyFormula      formula)
   {
-    dofs.penalty_revision = new_revision();
-    dofs.penalty_factor.assign(2 * static_cast<std::size_t>(mesh.n_facets()),
-                               0.);
+    Outline tables;
+    tables.offset.assign(mesh.facet_point_offset.begin(),
+                         mesh.facet_point_offset.end());
+    tables.points = mesh.facet_points;
+    compute_factors(mesh, tables, formula, dofs);
+  }
 
-    const auto work_on_polytope = [&](const unsigned int  k,
-                                      LocalPolytope<dim> &local) {
-      const double p = std::max(dofs.degree[k], 1u);
 
-      if (formula == PenaltyFormula::bounding_box)
-        {
-          bounding_box_factors(mesh, k, p, dofs.penalty_factor);
-          return;
-        }
 
-      collect_facets(mesh, k, local);
-      const unsigned int n_facets = local.facets.size();
-      local.use_tree              = n_facets > max_facets_without_tree;
-      local.coverable             = is_coverable(mesh, k, n_facets);
-      if (local.use_tree)
-        local.tree.build(local.facets);
-
-      const double coverable_factor =
-        local.coverable ? std::pow(p, 2 * (dim - 1)) / mesh.measure[k]
-                        : std::numeric_limits<double>::infinity();
-      const auto work_on_facets = [&](const unsigned int begin,
-                                      const unsigned int end) {
-        for (unsigned int i = begin; i < end; ++i)
-          {
-            const unsigned int side = local.facets[i].side;
-            const double       height =
-              HeightSearch<dim>(mesh, k, local, i).largest_height();
-            dofs.penalty_factor[side] =
-              p * p *
-              std::min(dim / height,
-                       coverable_factor * mesh.facet_measure[side / 2]);
-          }
-      };
-      if (n_facets > 2 * facets_per_task)
-        dealii::parallel::apply_to_subranges(0u,
-                                             n_facets,
-                                             work_on_facets,
-                                             facets_per_task);
-      else
-        work_on_facets(0, n_facets);
-    };
-
-    const unsigned int grain_size = static_cast<unsigned int>(
-      std::min<std::size_t>(64,
-                            1 + std::size_t(2) * facets_per_task *
-                                  mesh.n_polytopes() / (mesh.n_facets() + 1)));
-    dealii::parallel::apply_to_subranges(
-      0u,
-      mesh.n_owned_polytopes(),
-      [&](const unsigned int begin, const unsigned int end) {
-        LocalPolytope<dim> local;
-        for (unsigned int k = begin; k < end; ++k)
-          work_on_polytope(k, local);
-      },
-      grain_size);
+  template <int dim>
+  void
+  AgglomerationHandler<dim>::fill_penalty_factors(
+    const PenaltyFormula formula) const
+  {
+    if (penalty_state == static_cast<int>(formula))
+      return;
+    PolytopicDoFs &space = mutable_polytopic_dofs();
+    Outline        outline;
+    if (!curved_facets.empty() && formula == PenaltyFormula::simplex)
+      outline = outline_facets(*this, curved_facets);
+    compute_factors(mesh, outline, formula, space);
+    exchange_facet_values(space.penalty_factor);
+    penalty_state = static_cast<int>(formula);
   }
 
 
@@ -532,16 +639,15 @@ namespace Tessella
   compute_penalty_factors(const AgglomerationHandler<dim> &handler,
                           const PenaltyFormula             formula)
   {
-    if (handler.penalty_state == static_cast<int>(formula))
-      return;
-    PolytopicDoFs &dofs = handler.mutable_polytopic_dofs();
-    compute_penalty_factors(handler.polytopic_mesh(), dofs, formula);
-    handler.exchange_facet_values(dofs.penalty_factor);
-    handler.penalty_state = static_cast<int>(formula);
+    handler.fill_penalty_factors(formula);
   }
 
 
 
+  template void
+  AgglomerationHandler<2>::fill_penalty_factors(const PenaltyFormula) const;
+  template void
+  AgglomerationHandler<3>::fill_penalty_factors(const PenaltyFormula) const;
   template void
   compute_penalty_factors(const PolytopicMesh<2> &,
                           PolytopicDoFs &,

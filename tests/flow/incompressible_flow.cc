@@ -136,6 +136,43 @@ test_steady(const std::string               &mesh,
 
 
 
+/// Start from a flow of another degree: the same functions.
+void
+test_other_degree()
+{
+  const Domain<2>     domain("hanging", "scattered", {1});
+  const MovingFlow<2> functions;
+  auto                p = domain.parameters(SplittingMethod::dual_splitting, 2);
+  IncompressibleFlow<2> first(
+    domain.triangulation, nullptr, domain.agglomeration, functions, p);
+  const FlowFunction<2> pressure(functions, 1);
+  first.initialize(0., FlowFunction<2>(functions, 2), &pressure);
+  p.degree          = 5;
+  p.pressure_degree = 4;
+  IncompressibleFlow<2> higher(
+    domain.triangulation, nullptr, domain.agglomeration, functions, p);
+  higher.initialize(0., first);
+  check_below("velocity of a higher degree",
+              errors(higher, functions).first,
+              1e-10);
+  check_below("pressure of a higher degree",
+              errors(higher, functions).second,
+              1e-10);
+  first.initialize(0., Functions::ZeroFunction<2>(2));
+  first.initialize(0., higher);
+  check_below("velocity of a lower degree",
+              errors(first, functions).first,
+              1e-10);
+  const Domain<2>       single("hanging", "none", {1});
+  IncompressibleFlow<2> other(
+    single.triangulation, nullptr, single.agglomeration, functions, p);
+  check("start on other polytopes",
+        contains(message_of([&]() { other.initialize(0., first); }),
+                 "only on the same polytopes"));
+}
+
+
+
 /// Error at time 0.5 with steps whose lengths have the ratios given.
 std::pair<double, double>
 error_at_end(const Domain<2>                &domain,
@@ -506,6 +543,7 @@ main(int argc, char **argv)
       test_steady<2>(mesh, "scattered", {1});
     }
   test_steady<3>("hanging", "scattered", {1});
+  test_other_degree();
   test_orders({});
   test_orders({1});
   test_bits();

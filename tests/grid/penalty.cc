@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Penalty factors: known values, a search that shares no code with the library,
-// formulas, caching, threads.
+// formulas, caching, threads, curved facets.
 
 #include <deal.II/base/multithread_info.h>
 
+#include <deal.II/fe/mapping_q.h>
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>
 
@@ -459,6 +460,50 @@ threads_and_cache()
   check("another degree", handler.polytopic_dofs().penalty_factor[0] > 0);
 }
 
+// Factors of curved facets are the same for all quadrature tables, whenever
+// these are made.
+template <int dim>
+void
+curved(const unsigned int mapping_degree)
+{
+  deallog << "curved facets, " << dim << "-D, degree " << mapping_degree
+          << std::endl;
+  Triangulation<dim> triangulation;
+  GridGenerator::hyper_shell(
+    triangulation, Point<dim>(), 0.5, 1., dim == 2 ? 8 : 6);
+  triangulation.refine_global(1);
+  const MappingQ<dim> mapping(mapping_degree);
+  const auto          factors =
+    [&](const CurvedQuadrature quadrature, const int before, const int after) {
+      AgglomerationHandler<dim> handler(triangulation, &mapping);
+      handler.agglomerate(Agglomeration::rtree_parts<dim>(11));
+      handler.set_curved_quadrature(quadrature);
+      handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(2));
+      if (before >= 0)
+        handler.tabulate(before);
+      compute_penalty_factors(handler, PenaltyFormula::simplex);
+      if (after >= 0)
+        {
+          handler.tabulate(after);
+          compute_penalty_factors(handler, PenaltyFormula::bounding_box);
+          compute_penalty_factors(handler, PenaltyFormula::simplex);
+        }
+      return handler.polytopic_dofs().penalty_factor;
+    };
+  const std::vector<double> first = factors(CurvedQuadrature::exact, -1, -1);
+  check("all positive",
+        *std::min_element(first.begin(), first.end()) >= 0 &&
+          *std::max_element(first.begin(), first.end()) < 1e5);
+  for (const auto quadrature :
+       {CurvedQuadrature::exact, CurvedQuadrature::consistent})
+    for (const auto &orders : {std::pair<int, int>(0, 5), {5, -1}, {-1, 0}})
+      check(std::string(quadrature == CurvedQuadrature::exact ? "exact"
+                                                              : "consistent") +
+              " tables of orders " + std::to_string(orders.first) + ", " +
+              std::to_string(orders.second),
+            factors(quadrature, orders.first, orders.second) == first);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -471,4 +516,7 @@ main(int argc, char **argv)
   random_polytopes<3>(14, 12, 0.1, 0.7);
   periodic();
   threads_and_cache();
+  curved<2>(2);
+  curved<2>(4);
+  curved<3>(3);
 }

@@ -175,6 +175,12 @@ namespace Tessella
                            dealii::Function<dim> &velocity,
                            dealii::Function<dim> &pressure);
 
+      /// Starts at @p time with velocity and pressure of a flow of any degree
+      /// on the same polytopes: the functions that both spaces have keep their
+      /// coefficients, the others are zero.
+      void
+      initialize(const double time, const IncompressibleFlow &other);
+
       /// Advances the state by a step of length @p dt.
       void
       step(const double dt);

@@ -64,10 +64,10 @@ namespace Tessella
    * normal to F. The apex of a convex sub-cell is always admitted, so that h is
    * never below that of the adjacent sub-cell. Bilinear facets are approximated
    * by a plane (as base) or by the hull of their corners (as obstacle). Curved
-   * facets are obstacles with their corners and quadrature points, and h is
-   * then reduced by a tenth. The points are those of the tables at the first
-   * call: handlers on the same polytopes have the same factors on curved facets
-   * only if their tables have the same order then.
+   * facets are obstacles with their corners and with fixed points of the
+   * mapping, and h is then reduced by a tenth. The points depend on the cell
+   * and the degree of the mapping alone: handlers of the same degree on the
+   * same polytopes have the same factors, whatever tables they have.
    *
    * <b>C_cov</b> = p^(2(dim-1)) for p-coverable polytopes, else infinite. The
    * test for coverability is sufficient and deliberately narrow: all sub-cells
@@ -87,8 +87,9 @@ namespace Tessella
   compute_penalty_factors(const AgglomerationHandler<dim> &handler,
                           const PenaltyFormula             formula);
 
-  /// The same for a space @p dofs on @p mesh whose degrees are set. Results are
-  /// computed anew in every call.
+  /// The same for a space @p dofs on @p mesh whose degrees are set, anew in
+  /// every call. The points of curved facets are those of the tables of @p
+  /// mesh.
   template <int dim>
   void
   compute_penalty_factors(const PolytopicMesh<dim> &mesh,
