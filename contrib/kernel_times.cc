@@ -12,7 +12,9 @@
 //   PROGRAM python3 contrib/python/kernel_gaps.py times.csv
 //
 // Only what lies between cudaProfilerStart() and cudaProfilerStop() is
-// recorded; the program must wait for the device before each of them. The file
+// recorded; the program must wait for the device before each of them. With
+// KERNEL_TIMES_ALL=1 everything from the first call until the end of the
+// program is recorded, as one range. The file
 // (by default kernel_times.csv) has one line for each activity: number of the
 // range, from 1 on; kernel, copy or fill; stream; begin and end in nanoseconds;
 // name of the kernel without template arguments. CUPTI adds some time to each
@@ -81,8 +83,12 @@ namespace
   {
     int         status = 0;
     char *const text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-    const std::string name = status == 0 ? text : mangled;
+    std::string name = status == 0 ? text : mangled;
     std::free(text);
+    const std::string anonymous = "(anonymous namespace)::";
+    for (auto i = name.find(anonymous); i != std::string::npos;
+         i      = name.find(anonymous))
+      name.erase(i, anonymous.size());
     // Names of functions follow the last colon in front of their arguments, and
     // a type in front of templates.
     const std::string front = name.substr(0, name.find_first_of("<("));
@@ -225,6 +231,15 @@ InitializeInjection()
                                     CUPTI_DRIVER_TRACE_CBID_cuProfilerStop})
     check(cuptiEnableCallback(1, r.subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id),
           "subscription");
-  std::atexit(write);
+  if (std::getenv("KERNEL_TIMES_ALL") != nullptr)
+    {
+      set_inside(true);
+      std::atexit([]() {
+        flush();
+        write();
+      });
+    }
+  else
+    std::atexit(write);
   return 1;
 }

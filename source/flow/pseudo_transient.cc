@@ -96,6 +96,7 @@ namespace Tessella
         op->reinit(work);
         on_constants->reinit(inverse_step);
         on_constants->reinit(marks);
+        set_factors();
         with_time->reinit(matrix);
       }
 
@@ -193,9 +194,19 @@ namespace Tessella
           *integrands.speed,
           {&u, viscosity == nullptr ? &inverse_step : &eps},
           marks);
-        std::vector<double>       values = internal::owned_entries(marks);
+        inverse_step = marks;
+        inverse_step.scale(per_cfl);
+        inverse_step *= 1. / cfl;
+      }
+
+      /// Sets the factors of the integrals of wave speeds in 1 / dt for the CFL
+      /// number one.
+      void
+      set_factors()
+      {
         const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
         const auto               &degree = handler.polytopic_dofs().degree;
+        std::vector<double>       values(mesh.n_owned_polytopes());
         for (unsigned int k = 0; k < values.size(); ++k)
           {
             // The basis function is 1 / sqrt(box).
@@ -203,10 +214,10 @@ namespace Tessella
             for (int d = 0; d < dim; ++d)
               box *=
                 mesh.box[2 * dim * k + dim + d] - mesh.box[2 * dim * k + d];
-            values[k] *=
-              box * (2. * degree[k] + 1.) / (2. * cfl * mesh.measure[k]);
+            values[k] = box * (2. * degree[k] + 1.) / (2. * mesh.measure[k]);
           }
-        internal::set_owned_entries(values, inverse_step);
+        on_constants->reinit(per_cfl);
+        internal::set_owned_entries(values, per_cfl);
       }
 
       /// Solves the linear system. Returns the number of iterations; throws if
@@ -399,7 +410,7 @@ namespace Tessella
       /// Artificial viscosity.
       VectorType eps;
       VectorType residual, change, trial, trial_residual, difference, work,
-        inverse_step, marks;
+        inverse_step, marks, per_cfl;
       MatrixType matrix;
       /// The one that is used keeps its order from step to step.
       std::tuple<LUSGS<MatrixType>,
