@@ -85,12 +85,12 @@ namespace
     char *const text = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
     std::string name = status == 0 ? text : mangled;
     std::free(text);
-    const std::string anonymous = "(anonymous namespace)::";
-    for (auto i = name.find(anonymous); i != std::string::npos;
-         i      = name.find(anonymous))
-      name.erase(i, anonymous.size());
+    const std::string unnamed = "(anonymous namespace)::";
+    for (auto at = name.find(unnamed); at != std::string::npos;
+         at      = name.find(unnamed))
+      name.erase(at, unnamed.size());
     // Names of functions follow the last colon in front of their arguments, and
-    // a type in front of templates.
+    // a type in front of templates; unnamed namespaces have parentheses, too.
     const std::string front = name.substr(0, name.find_first_of("<("));
     const auto        begin = front.find_last_of(": ");
     return begin == std::string::npos ? front : front.substr(begin + 1);
