@@ -118,9 +118,9 @@ namespace Tessella
         constant.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
         for (auto *handler : {&velocity, &pressure, &scalar, &constant})
           handler->set_curved_quadrature(parameters.curved_quadrature);
-        // With consistent rules mass matrices depend on the order of the
-        // tables, and must agree between the spaces: all tables have the order
-        // of the convection and of errors at once.
+        // Mass matrices of consistent rules depend on the order of the tables,
+        // and must agree between the spaces: all tables have the order of the
+        // convection and of errors at once.
         if (parameters.curved_quadrature == CurvedQuadrature::consistent)
           for (auto *handler : {&velocity, &pressure, &scalar})
             handler->tabulate(std::max(parameters.degree, 4U));

@@ -116,7 +116,7 @@ namespace Tessella
     unsigned int               n_steps = 0, n_sweeps = 1;
     SweepPlan                  plan;
     std::vector<std::uint64_t> packed; ///< places of packed blocks
-    /// What pack() copies.
+    /// Blocks that pack() copies.
     Array<internal::BlockCopy> copies;
     Lists                      lists, transposed;
     bool                       has_transposed = false;
