@@ -329,10 +329,23 @@ main(int argc, char **argv)
                                  triangulation);
     check_mesh("tetrahedra", triangulation, 2, 1);
   }
+  // Every process has the whole mixed meshes.
   {
-    // Every process has the whole mesh, with all kinds of cells.
+    Triangulation<2>         triangulation;
+    std::vector<CellData<2>> cells(2);
+    cells[0].vertices = {0, 1, 2, 3};
+    cells[1].vertices = {1, 4, 3};
+    triangulation.create_triangulation(
+      {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {2, .5}}, cells, SubCellData());
+    check_mesh("quadrilateral and triangle", triangulation, 2, 2);
+  }
+#ifndef DEBUG
+  // The Debug version of deal.II 9.4 does not compare the elements of wedges
+  // and pyramids.
+  {
     Triangulation<3> triangulation;
     make_mixed_mesh(triangulation);
-    check_mesh("mixed mesh", triangulation, 1, 2);
+    check_mesh("all kinds of cells", triangulation, 1, 2);
   }
+#endif
 }

@@ -56,7 +56,8 @@ namespace Tessella
    * function stays the same, see VectorTools::interpolate_to_dof_handler(); a
    * tensor product space gets elements of degree dim p for that. The degree is
    * limited by what deal.II offers on simplices (2 in deal.II 9.4, in 2-D 3),
-   * wedges and pyramids; a higher one is an error.
+   * wedges and pyramids; a higher one is an error. The Debug version of deal.II
+   * 9.4 does not allow collections with elements of wedges or pyramids.
    *
    * Works on one process or many, on all triangulations that @p handler takes.
    * The handler must outlive the object, and both have to be made again when
