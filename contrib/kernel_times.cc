@@ -6,19 +6,23 @@
 // repository:
 //
 //   g++ -O2 -std=c++17 -shared -fPIC -o libkernel_times.so
-//   -I/usr/local/cuda/include contrib/kernel_times.cc -L/usr/local/cuda/lib64
-//   -lcupti
-//   CUDA_INJECTION64_PATH=$PWD/libkernel_times.so KERNEL_TIMES=times.csv
-//   PROGRAM python3 contrib/python/kernel_gaps.py times.csv
+//     -I/usr/local/cuda/include contrib/kernel_times.cc
+//     -L/usr/local/cuda/lib64 -lcupti
+//
+//   export CUDA_INJECTION64_PATH=$PWD/libkernel_times.so
+//
+//   KERNEL_TIMES=times.csv PROGRAM
+//
+//   python3 contrib/python/kernel_gaps.py times.csv
 //
 // Only what lies between cudaProfilerStart() and cudaProfilerStop() is
 // recorded; the program must wait for the device before each of them. With
 // KERNEL_TIMES_ALL=1 everything from the first call until the end of the
-// program is recorded, as one range. The file
-// (by default kernel_times.csv) has one line for each activity: number of the
-// range, from 1 on; kernel, copy or fill; stream; begin and end in nanoseconds;
-// name of the kernel without template arguments. CUPTI adds some time to each
-// kernel, which a run without the library shows.
+// program is recorded, as one range. The file (by default kernel_times.csv) has
+// one line for each activity: number of the range, from 1 on; kernel, copy or
+// fill; stream; begin and end in nanoseconds; name of the kernel without
+// template arguments. CUPTI adds some time to each kernel, which a run without
+// the library shows.
 
 #include <algorithm>
 #include <cstdint>

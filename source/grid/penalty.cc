@@ -603,21 +603,6 @@ namespace Tessella
 
   template <int dim>
   void
-  compute_penalty_factors(const PolytopicMesh<dim> &mesh,
-                          PolytopicDoFs            &dofs,
-                          const PenaltyFormula      formula)
-  {
-    Outline tables;
-    tables.offset.assign(mesh.facet_point_offset.begin(),
-                         mesh.facet_point_offset.end());
-    tables.points = mesh.facet_points;
-    compute_factors(mesh, tables, formula, dofs);
-  }
-
-
-
-  template <int dim>
-  void
   AgglomerationHandler<dim>::fill_penalty_factors(
     const PenaltyFormula formula) const
   {
@@ -648,14 +633,6 @@ namespace Tessella
   AgglomerationHandler<2>::fill_penalty_factors(const PenaltyFormula) const;
   template void
   AgglomerationHandler<3>::fill_penalty_factors(const PenaltyFormula) const;
-  template void
-  compute_penalty_factors(const PolytopicMesh<2> &,
-                          PolytopicDoFs &,
-                          const PenaltyFormula);
-  template void
-  compute_penalty_factors(const PolytopicMesh<3> &,
-                          PolytopicDoFs &,
-                          const PenaltyFormula);
   template void
   compute_penalty_factors(const AgglomerationHandler<2> &,
                           const PenaltyFormula);

@@ -121,8 +121,7 @@ namespace Tessella
      * <b>Where it runs.</b> VectorType and MatrixType are HostVector<double>
      * and HostBlockMatrix<double>, or DeviceVector<double> and
      * DeviceBlockMatrix<double> with integrands that nvcc has compiled; then
-     * only the local steps go through the host, 16 bytes a polytope and step.
-     * All functions are collective.
+     * all vectors stay on the device. All functions are collective.
      *
      * <b>Cost</b> of a step: one Jacobian, two residuals, one AdmissibleStep
      * and the linear system; each further halving a residual or an

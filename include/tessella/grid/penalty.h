@@ -86,15 +86,6 @@ namespace Tessella
   void
   compute_penalty_factors(const AgglomerationHandler<dim> &handler,
                           const PenaltyFormula             formula);
-
-  /// The same for a space @p dofs on @p mesh whose degrees are set, anew in
-  /// every call. The points of curved facets are those of the tables of @p
-  /// mesh.
-  template <int dim>
-  void
-  compute_penalty_factors(const PolytopicMesh<dim> &mesh,
-                          PolytopicDoFs            &dofs,
-                          const PenaltyFormula      formula);
 } // namespace Tessella
 
 #endif
