@@ -123,6 +123,30 @@ namespace Tessella
 
 
 
+    /// Evaluates the height of each corner of @p facet above the base.
+    template <int dim>
+    inline void
+    evaluate_heights(const Gauge<dim>      &gauge,
+                     const LocalFacet<dim> &facet,
+                     double *const          height)
+    {
+      for (int j = 0; j < facet.n_corners; ++j)
+        height[j] = gauge.evaluate_height(facet.corner[j]);
+    }
+
+    /// Whether one of the first @p n corners is above the base.
+    template <int dim>
+    inline bool
+    is_above(const Gauge<dim> &gauge, const double *const height, const int n)
+    {
+      bool above = false;
+      for (int j = 0; j < n; ++j)
+        above |= height[j] > gauge.tolerance;
+      return above;
+    }
+
+
+
     /// One facet as an obstacle. s is the inverse of the height up to which
     /// K(h) is known to be free. tighten() returns the inverse of the height
     /// for which this facet does not meet the interior either, which is the
@@ -130,24 +154,25 @@ namespace Tessella
     /// above the base. This minimum of linear-fractional functions attains its
     /// maximum at a corner, at a point of an edge where two wall functions are
     /// equal, or at the point on the axis where all are equal.
-    template <int dim>
+    /// n: number of corners of the facet; w: number of walls.
+    template <int dim, int n, int w>
     class Obstacle
     {
     public:
       Obstacle(const Gauge<dim>      &gauge,
                const LocalFacet<dim> &facet,
+               const double *const    height,
                const double           s)
         : gauge(gauge)
         , facet(facet)
-        , n(facet.n_corners)
-        , w(gauge.n_walls)
+        , height(height)
         , s(s)
       {}
 
       double
       tighten()
       {
-        const bool above = evaluate_heights();
+        const bool above = is_above(gauge, height, n);
         if (!above && facet.n_points == 0)
           return s;
         const bool free = evaluate_walls();
@@ -155,7 +180,7 @@ namespace Tessella
         if (!above || free)
           return s;
         consider_corners();
-        if (dim == 2)
+        if constexpr (dim == 2)
           {
             consider_edge(0, 1);
             return s;
@@ -163,7 +188,7 @@ namespace Tessella
         for (int j = 0; j < n; ++j)
           consider_edge(j, (j + 1) % n);
         consider_triangle(0, 1, 2);
-        if (n == 4)
+        if constexpr (n == 4)
           {
             consider_triangle(0, 2, 3);
             if (facet.warped)
@@ -178,19 +203,6 @@ namespace Tessella
       }
 
     private:
-      // Evaluates the height of each corner; true if one is above the base.
-      bool
-      evaluate_heights()
-      {
-        bool above = false;
-        for (int j = 0; j < n; ++j)
-          {
-            height[j] = gauge.evaluate_height(facet.corner[j]);
-            above |= height[j] > gauge.tolerance;
-          }
-        return above;
-      }
-
       // Evaluates the wall functions at the corners; true if all corners lie
       // beyond one wall.
       bool
@@ -298,14 +310,48 @@ namespace Tessella
             consider((a * height[j] + b * height[k] + c * height[l]) / sum, 1.);
       }
 
-      static constexpr int m = LocalFacet<dim>::max_corners;
-
       const Gauge<dim>      &gauge;
       const LocalFacet<dim> &facet;
-      const int              n, w; // numbers of corners and of walls
+      const double *const    height; // of the corners
       double                 s;
-      double                 height[m], wall[m][m];
+      double                 wall[w][n];
     };
+
+
+
+    /// The inverse of the height as Obstacle returns it, for a facet whose
+    /// corners have the heights @p height.
+    template <int dim>
+    inline double
+    tighten(const Gauge<dim>      &gauge,
+            const LocalFacet<dim> &facet,
+            const double *const    height,
+            const double           s)
+    {
+      // With fixed numbers the compiler unrolls the loops.
+      if constexpr (dim == 2)
+        return Obstacle<2, 2, 2>(gauge, facet, height, s).tighten();
+      else if (facet.n_corners == 4)
+        return gauge.n_walls == 4
+                 ? Obstacle<3, 4, 4>(gauge, facet, height, s).tighten()
+                 : Obstacle<3, 4, 3>(gauge, facet, height, s).tighten();
+      else
+        return gauge.n_walls == 4
+                 ? Obstacle<3, 3, 4>(gauge, facet, height, s).tighten()
+                 : Obstacle<3, 3, 3>(gauge, facet, height, s).tighten();
+    }
+
+    /// The same without heights.
+    template <int dim>
+    inline double
+    tighten(const Gauge<dim>      &gauge,
+            const LocalFacet<dim> &facet,
+            const double           s)
+    {
+      double height[LocalFacet<dim>::max_corners];
+      evaluate_heights(gauge, facet, height);
+      return tighten(gauge, facet, height, s);
+    }
 
 
 
@@ -344,7 +390,7 @@ namespace Tessella
               {
                 for (unsigned int i = node.begin; i < node.end; ++i)
                   if (order[i] != base)
-                    s = Obstacle<dim>(gauge, facets[order[i]], s).tighten();
+                    s = internal::tighten(gauge, facets[order[i]], s);
               }
             else
               {

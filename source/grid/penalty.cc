@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "cell_shapes.h"
@@ -283,6 +284,7 @@ namespace Tessella
         if (best >= good_height * highest)
           return best;
 
+        list_obstacles();
         double box_centre[dim];
         for (int d = 0; d < dim; ++d)
           box_centre[d] = 0.5 * (box[d] + box[dim + d]);
@@ -300,6 +302,9 @@ namespace Tessella
       void
       find_highest_point()
       {
+        if (!local.use_tree)
+          for (unsigned int g = 0; g < local.facets.size(); ++g)
+            evaluate_heights(gauge, local.facets[g], heights[g]);
         highest = gauge.height_0;
         if (local.use_tree || local.curved)
           for (int d = 0; d < dim; ++d)
@@ -307,17 +312,29 @@ namespace Tessella
         else
           {
             highest = 0;
-            for (const LocalFacet<dim> &other : local.facets)
-              for (int j = 0; j < other.n_corners; ++j)
-                {
-                  const double z = gauge.evaluate_height(other.corner[j]);
-                  if (z > highest)
-                    {
-                      highest = z;
-                      summit  = other.corner[j];
-                    }
-                }
+            for (unsigned int g = 0; g < local.facets.size(); ++g)
+              for (int j = 0; j < local.facets[g].n_corners; ++j)
+                if (heights[g][j] > highest)
+                  {
+                    highest = heights[g][j];
+                    summit  = local.facets[g].corner[j];
+                  }
           }
+      }
+
+      // Lists the facets, except for the base, that may be in the way. Those of
+      // a search tree are found by the tree.
+      void
+      list_obstacles()
+      {
+        n_obstacles = 0;
+        if (local.use_tree)
+          return;
+        for (unsigned int g = 0; g < local.facets.size(); ++g)
+          if (g != base &&
+              (local.facets[g].n_points > 0 ||
+               is_above(gauge, heights[g], local.facets[g].n_corners)))
+            obstacles[n_obstacles++] = g;
       }
 
       // Finds the height in the adjacent sub-cell and a point of it to which
@@ -376,14 +393,17 @@ namespace Tessella
         if (local.use_tree)
           inverse = local.tree.tighten(gauge, local.facets, base, inverse);
         else
-          for (unsigned int g = 0; g < local.facets.size(); ++g)
-            if (g != base)
-              {
-                inverse =
-                  Obstacle<dim>(gauge, local.facets[g], inverse).tighten();
-                if (inverse >= limit)
+          for (unsigned int i = 0; i < n_obstacles; ++i)
+            {
+              const unsigned int g = obstacles[i];
+              inverse = tighten(gauge, local.facets[g], heights[g], inverse);
+              if (inverse >= limit)
+                {
+                  // It probably is in the way of the next direction, too.
+                  std::swap(obstacles[0], obstacles[i]);
                   return false;
-              }
+                }
+            }
         best = std::max(best, (local.curved ? 0.9 : 1.) / inverse);
         return best >= good_height * highest;
       }
@@ -438,6 +458,10 @@ namespace Tessella
       double                    highest = 0, best = 0;
       const double             *summit = nullptr; // null pointer: not known
       double                    target[dim];
+      // Heights of the corners of all facets, and those that may be in the way;
+      // without a search tree only.
+      double heights[max_facets_without_tree][LocalFacet<dim>::max_corners];
+      unsigned int obstacles[max_facets_without_tree], n_obstacles;
     };
 
 
