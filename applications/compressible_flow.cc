@@ -27,7 +27,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/conservation_solver.h"
@@ -66,6 +70,7 @@ namespace Tessella
       "  NAME-convergence.svg              errors against unknowns\n"
       "  NAME-LEVEL-pDEGREE-residuals.csv  the steps of a steady run\n"
       "  NAME-LEVEL-pDEGREE-forces.csv     C_l, C_d, C_m (Forces/Boundary ids)\n"
+      "  NAME-LEVEL-pDEGREE-history.csv    the same at each Flow/Tick\n"
       "  NAME-LEVEL-pDEGREE-surface.csv    pressure coefficient on the body\n"
       "  NAME-LEVEL-pDEGREE-surface.svg    the same as a drawing\n"
       "  NAME-LEVEL-pDEGREE.checkpoint     to go on from (Time/Restart from)\n"
@@ -143,6 +148,47 @@ namespace Tessella
       const OutputInput                          &output;
       const std::string                           stem;
       std::vector<std::pair<double, std::string>> files;
+    };
+
+
+
+    /// Forces at several times and their file, which a run that goes on from a
+    /// checkpoint continues.
+    class ForceHistory
+    {
+    public:
+      ForceHistory(const std::string &file, const bool continued)
+        : file(file)
+      {
+        std::ifstream in(file);
+        std::string   line;
+        if (continued && std::getline(in, line))
+          while (std::getline(in, line))
+            lines.emplace_back(std::atof(line.c_str()), line);
+      }
+
+      /// Adds a line, which replaces those of this time and later ones, and
+      /// writes the file again.
+      void
+      add(const double time, const ForceCoefficients &forces)
+      {
+        while (!lines.empty() && lines.back().first > time - 1e-9)
+          lines.pop_back();
+        std::ostringstream text;
+        text.precision(12);
+        text << time << ',' << forces.lift << ',' << forces.drag << ','
+             << forces.moment;
+        lines.emplace_back(time, text.str());
+        write_file(file, [&](std::ostream &out) {
+          out << "time,C_l,C_d,C_m\n";
+          for (const auto &line : lines)
+            out << line.second << '\n';
+        });
+      }
+
+    private:
+      const std::string                           file;
+      std::vector<std::pair<double, std::string>> lines;
     };
 
 
@@ -295,6 +341,9 @@ namespace Tessella
         };
         // A user who waits sees in the file how the iteration goes.
         solver.on_step = write_residuals;
+        if (parameters.flow.start_from_last &&
+            row.degree != parameters.discretisation.degrees.back())
+          solver.tolerance = parameters.flow.start_tolerance;
         if (parameters.flow.start_from_last && !last_space.degree.empty())
           solver.start_from(last_solution, last_space);
         solver.run(output.file(stem(row) + ".checkpoint"));
@@ -347,9 +396,14 @@ namespace Tessella
           handler,
           parameters.discretisation.assembler_data<dim>(),
           evaluation.coefficient_order);
-        FieldSeries series(output, stem(row));
+        FieldSeries  series(output, stem(row));
+        ForceHistory history(output.file(stem(row) + "-history.csv"),
+                             !parameters.flow.time.restart.empty());
         solver.tick    = parameters.flow.tick;
         solver.on_tick = [&](const double time) {
+          if (solver.tick > 0. && output.write_csv &&
+              !parameters.flow.forces.boundary_ids.empty())
+            history.add(time, evaluation.forces(solver.solution()));
           if (problem->exact != nullptr)
             add_errors(errors(handler, solver.solution(), time), row);
           if (solver.tick > 0. && writes_fields(row))

@@ -64,6 +64,13 @@ namespace Tessella
                         "shorter by the factor 1 - this, those at its ends "
                         "longer by 1 + this.",
                         Patterns::Double());
+      prm.add_parameter("Geometry trailing edge",
+                        trailing_edge,
+                        "How that of naca_0012 is closed: by the last "
+                        "coefficient of the thickness, 0.1036; or by the "
+                        "original curve up to its zero, x = 1.00893, scaled to "
+                        "chord 1.",
+                        Patterns::Selection("coefficient|extended"));
       prm.add_parameter("Geometry slices",
                         resolution.n_slices,
                         "Cells in z, in 3-D, except for the sphere.",
@@ -134,10 +141,15 @@ namespace Tessella
           else if (geometry == "sphere")
             FlowMeshes::sphere(triangulation, resolution, radius, far_field[0]);
           else
-            FlowMeshes::naca_0012(triangulation,
-                                  resolution,
-                                  far_field[0],
-                                  depth);
+            {
+              FlowMeshes::Resolution aerofoil = resolution;
+              if (trailing_edge == "extended")
+                aerofoil.trailing_edge = Naca0012::TrailingEdge::extended;
+              FlowMeshes::naca_0012(triangulation,
+                                    aerofoil,
+                                    far_field[0],
+                                    depth);
+            }
         }
       catch (const std::exception &exception)
         {

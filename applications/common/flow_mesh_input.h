@@ -62,7 +62,7 @@ namespace Tessella
       create(dealii::Triangulation<dim> &triangulation) const;
 
     private:
-      std::string            geometry = "none";
+      std::string            geometry = "none", trailing_edge = "coefficient";
       FlowMeshes::Resolution resolution;
       double                 radius = .5, depth = 1.;
       std::vector<double>    far_field = {10.};

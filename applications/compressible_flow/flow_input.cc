@@ -153,6 +153,12 @@ namespace Tessella
                           data.gmres_vectors,
                           "Number of vectors that GMRES keeps.",
                           Patterns::Integer(1));
+        prm.add_parameter("Second orthogonalisation",
+                          data.second_below,
+                          "A vector of GMRES is made orthogonal to the others "
+                          "a second time if the first one leaves less than "
+                          "this part of its norm.",
+                          Patterns::Double(0., 1.));
         prm.add_parameter("Maximum iterations",
                           data.max_iterations,
                           "Largest number of iterations of GMRES in a step.",
@@ -283,6 +289,12 @@ namespace Tessella
                         "Whether every degree of the list but the first one of "
                         "a mesh starts from the solution of the one before "
                         "instead of Flow/Initial condition.");
+      prm.add_parameter("Start tolerance",
+                        start_tolerance,
+                        "With Start from last degree: Tolerance of all degrees "
+                        "but the last one, whose solutions are only starts; 0: "
+                        "Tolerance.",
+                        Patterns::Double(0., 1.));
       prm.add_parameter("Largest CFL number",
                         data.largest_cfl,
                         "Bound of the CFL number.",

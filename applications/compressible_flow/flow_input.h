@@ -77,6 +77,8 @@ namespace Tessella
 
       bool steady = false, frozen_rusanov = false, reconstruct = false,
            start_from_last = false;
+      /// Tolerance of solutions that are only starts, or 0.
+      double                    start_tolerance = 0.;
       Flow::ReconstructionData  reconstruction;
       Flow::PseudoTransientData pseudo_transient;
       ShockInput                shock;

@@ -216,11 +216,14 @@ namespace Tessella
         viscosity == nullptr
           ? make_steady_flow(problem.model, handler.max_degree(), data)
           : make_steady_shock_flow(problem.model, handler.max_degree(), data);
+      Flow::PseudoTransientData control = input.pseudo_transient;
+      if (tolerance > 0.)
+        control.tolerance = tolerance;
       Flow::PseudoTransient<dim, VectorType, MatrixType> iteration(
         handler,
         parameters,
         integrands,
-        input.pseudo_transient,
+        control,
         reconstruction.get(),
         viscosity.get());
       if (!input.time.restart.empty())

@@ -49,6 +49,8 @@ namespace Tessella
 
       /// Called after each step, for the list of steps; may be empty.
       std::function<void()> on_step;
+      /// Replaces Steady/Tolerance if it is positive.
+      double tolerance = 0.;
 
       /// The solution; with Steady/Reconstruction, the reconstructed one.
       const HostVector<double> &

@@ -5,6 +5,7 @@
 
 #include "../device/memory.h"
 #include "blocks.h"
+#include "small_inverse.h"
 
 namespace Tessella
 {
@@ -94,6 +95,27 @@ namespace Tessella
                            cudaMemcpyDeviceToHost),
                 what);
           return result;
+        }
+
+        /// Starts small_inverse_kernel() with registers for the largest block.
+        template <typename Number>
+        void
+        start_small_inverse(const BlockRows &rows,
+                            const Number    *values,
+                            Number          *inverse,
+                            unsigned int    *first_singular)
+        {
+          const unsigned int n = rows.max_size;
+          const auto kernel    = n <= 8    ? small_inverse_kernel<2, 1, Number>
+                                 : n <= 12 ? small_inverse_kernel<3, 2, Number>
+                                 : n <= 20 ? small_inverse_kernel<5, 3, Number>
+                                 : n <= 24 ? small_inverse_kernel<6, 3, Number>
+                                           : small_inverse_kernel<8, 4, Number>;
+          kernel<<<(rows.n + n_small_warps - 1) / n_small_warps,
+                   32 * n_small_warps,
+                   sizeof(double) * n_small_warps * n * n,
+                   current_stream()>>>(rows, values, inverse, first_singular);
+          check(cudaGetLastError(), "the inversion of diagonal blocks");
         }
 
         /**
@@ -753,10 +775,15 @@ namespace Tessella
         if (rows.n == 0)
           return 0;
         const Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
-        const std::size_t         n     = rows.max_size;
-        const std::size_t         lists = (n + 3) / 4 * 16 + n * sizeof(double);
-        const std::size_t         bytes = lists + n * n * sizeof(double);
-        const bool                in_shared = bytes <= 48 * 1024;
+        const std::size_t         n = rows.max_size;
+        if (n <= max_small_rows)
+          {
+            start_small_inverse(rows, values, inverse, first.data());
+            return wait_for(first, "the inversion of diagonal blocks");
+          }
+        const std::size_t lists     = (n + 3) / 4 * 16 + n * sizeof(double);
+        const std::size_t bytes     = lists + n * n * sizeof(double);
+        const bool        in_shared = bytes <= 48 * 1024;
         // The number of warps grows with the number of rows of a block.
         const unsigned int threads = n <= 10 ? 32 : n <= 24 ? 64 : 256;
         // If shared memory is too small, the number of blocks at once is

@@ -463,45 +463,88 @@ namespace Tessella
           unsigned int  n;
         };
 
-        /// Sums of digits of one thread, as in sum_kernel().
-        struct ThreadSum
+        /// Sums of digits of a thread for each of n_together vectors, as in
+        /// sum_kernel(). Digits of all values are computed side by side, for
+        /// each of them waits for the one before.
+        struct ThreadSums
         {
-          double digits[n_sum_digits] = {};
-          double special              = 0.;
-          int    level                = lowest_level;
+          double digits[n_together][n_sum_digits] = {};
+          double special[n_together]              = {};
+          int    level[n_together];
 
-          __device__ void
-          add(double value)
+          __device__
+          ThreadSums()
           {
-            const int exponent = (__double2hiint(value) & 0x7fffffff) >> 20;
-            if (exponent >= first_exponent_above(level))
-              {
-                if (level_of_exponent(exponent) > highest_level)
-                  {
-                    special +=
-                      copysign(isnan(value)
-                                 ? value
-                                 : __longlong_as_double(0x7ff0000000000000ll),
-                               value);
-                    return;
-                  }
-                for (; level < level_of_exponent(exponent); ++level)
-                  {
 #pragma unroll
-                    for (int k = n_sum_digits - 1; k > 0; --k)
-                      digits[k] = digits[k - 1];
-                    digits[0] = 0.;
-                  }
+            for (unsigned int m = 0; m < n_together; ++m)
+              level[m] = lowest_level;
+          }
+
+          static __device__ int
+          exponent(const double value)
+          {
+            return (__double2hiint(value) & 0x7fffffff) >> 20;
+          }
+
+          /// Raises the level of vector @p m to that of @p value. Values that
+          /// count as infinite become zero.
+          __device__ void
+          raise(const unsigned int m, double &value)
+          {
+            const int to = level_of_exponent(exponent(value));
+            if (to > highest_level)
+              {
+                special[m] +=
+                  copysign(isnan(value)
+                             ? value
+                             : __longlong_as_double(0x7ff0000000000000ll),
+                           value);
+                value = 0.;
+                return;
+              }
+            for (; level[m] < to; ++level[m])
+              {
+#pragma unroll
+                for (int k = n_sum_digits - 1; k > 0; --k)
+                  digits[m][k] = digits[m][k - 1];
+                digits[m][0] = 0.;
+              }
+          }
+
+          template <int n_values>
+          __device__ void
+          add(double (&value)[n_together][n_values])
+          {
+            bool higher = false;
+#pragma unroll
+            for (unsigned int m = 0; m < n_together; ++m)
+#pragma unroll
+              for (int u = 0; u < n_values; ++u)
+                higher = higher || exponent(value[m][u]) >=
+                                     first_exponent_above(level[m]);
+            if (higher)
+              {
+#pragma unroll
+                for (unsigned int m = 0; m < n_together; ++m)
+#pragma unroll
+                  for (int u = 0; u < n_values; ++u)
+                    raise(m, value[m][u]);
               }
 #pragma unroll
             for (int k = 0; k < n_sum_digits; ++k)
-              {
-                const double rounding =
-                  __longlong_as_double(rounding_bits(level - k));
-                const double digit = (value + rounding) - rounding;
-                digits[k] += digit;
-                value -= digit;
-              }
+#pragma unroll
+              for (unsigned int m = 0; m < n_together; ++m)
+                {
+                  const double rounding =
+                    __longlong_as_double(rounding_bits(level[m] - k));
+#pragma unroll
+                  for (int u = 0; u < n_values; ++u)
+                    {
+                      const double digit = (value[m][u] + rounding) - rounding;
+                      digits[m][k] += digit;
+                      value[m][u] -= digit;
+                    }
+                }
           }
         };
 
@@ -520,38 +563,49 @@ namespace Tessella
                       unsigned int *tickets,
                       DigitSums    *result)
         {
-          const unsigned int n_groups = (list.n + n_together - 1) / n_together;
-          const unsigned int group    = blockIdx.x % n_groups,
-                             piece    = blockIdx.x / n_groups,
-                             n_pieces = gridDim.x / n_groups;
+          constexpr int      n_at_once = 2;
+          const unsigned int n_groups  = (list.n + n_together - 1) / n_together;
+          const unsigned int group     = blockIdx.x % n_groups,
+                             piece     = blockIdx.x / n_groups,
+                             n_pieces  = gridDim.x / n_groups;
           const Number *x[n_together];
 #pragma unroll
           for (unsigned int m = 0; m < n_together; ++m)
             x[m] = list.x[min(group * n_together + m, list.n - 1)];
-          ThreadSum         sums[n_together];
+          ThreadSums        sums;
           const std::size_t stride = std::size_t(n_pieces) * n_threads;
-#pragma unroll 2
           for (std::size_t i =
                  begin + std::size_t(piece) * n_threads + threadIdx.x;
                i < end;
-               i += stride)
+               i += n_at_once * stride)
             {
-              const double factor = y[i];
-              double       entries[n_together];
+              Number factor[n_at_once], entries[n_together][n_at_once];
+#pragma unroll
+              for (int u = 0; u < n_at_once; ++u)
+                {
+                  const bool        inside = i + u * stride < end;
+                  const std::size_t index  = inside ? i + u * stride : i;
+                  factor[u]                = inside ? y[index] : Number(0);
+#pragma unroll
+                  for (unsigned int m = 0; m < n_together; ++m)
+                    entries[m][u] = inside ? x[m][index] : Number(0);
+                }
+              double value[n_together][n_at_once];
 #pragma unroll
               for (unsigned int m = 0; m < n_together; ++m)
-                entries[m] = x[m][i];
 #pragma unroll
-              for (unsigned int m = 0; m < n_together; ++m)
-                sums[m].add(__dmul_rn(entries[m], factor));
+                for (int u = 0; u < n_at_once; ++u)
+                  value[m][u] =
+                    __dmul_rn(double(entries[m][u]), double(factor[u]));
+              sums.add(value);
             }
           __shared__ bool last;
 #pragma unroll
           for (unsigned int m = 0; m < n_together; ++m)
             {
               DigitSums sum;
-              sum.set(sums[m].digits, sums[m].level);
-              sum.special = sums[m].special;
+              sum.set(sums.digits[m], sums.level[m]);
+              sum.special = sums.special[m];
               sum         = sum_of_block(sum);
               if (threadIdx.x == 0)
                 partial[std::size_t(group * n_together + m) * max_sum_blocks +
@@ -993,43 +1047,41 @@ namespace Tessella
         refuse_recording("scalar products");
         if (n > max_dots_entries)
           throw Error("A vector has too many entries for its projection.");
+        const unsigned int n_all = n_vectors + 1;
+        if (n == 0)
+          {
+            std::fill_n(products, n_all, 0.);
+            return;
+          }
         ProjectionWorkspace &space = projection_workspace();
-        const unsigned int   n_all = n_vectors + 1;
         space.sums.resize(n_all);
         space.values.resize(n_all);
-        space.on_host.resize(2 * n_all);
-        for (unsigned int pass = 0; pass < 2 && n > 0; ++pass)
+        space.on_host.resize(n_all);
+        for (unsigned int first = 0; first < n_all; first += max_vectors)
           {
-            for (unsigned int first = 0; first < n_all; first += max_vectors)
-              {
-                VectorList<Number> list;
-                list.n = std::min(n_all - first, max_vectors);
-                for (unsigned int m = 0; m < list.n; ++m)
-                  list.x[m] = first + m < n_vectors ? x[first + m] : y;
-                start_dots<Number>(list, 0, n, y, space.sums.data() + first);
-                value_kernel<<<1, max_vectors, 0, current_stream()>>>(
-                  list.n,
-                  space.sums.data() + first,
-                  space.values.data() + first,
-                  space.on_host.data() + pass * n_all + first);
-                check(cudaGetLastError(), "a reduction");
-              }
-            for (unsigned int first = 0; first < n_vectors;
-                 first += max_vectors)
-              {
-                SubtractAll<Number> subtract;
-                subtract.list.n = std::min(n_vectors - first, max_vectors);
-                std::copy_n(x + first, subtract.list.n, subtract.list.x);
-                subtract.factor = space.values.data() + first;
-                subtract.y      = y;
-                for_each(n, subtract);
-              }
+            VectorList<Number> list;
+            list.n = std::min(n_all - first, max_vectors);
+            for (unsigned int m = 0; m < list.n; ++m)
+              list.x[m] = first + m < n_vectors ? x[first + m] : y;
+            start_dots<Number>(list, 0, n, y, space.sums.data() + first);
+            value_kernel<<<1, max_vectors, 0, current_stream()>>>(
+              list.n,
+              space.sums.data() + first,
+              space.values.data() + first,
+              space.on_host.data() + first);
+            check(cudaGetLastError(), "a reduction");
+          }
+        for (unsigned int first = 0; first < n_vectors; first += max_vectors)
+          {
+            SubtractAll<Number> subtract;
+            subtract.list.n = std::min(n_vectors - first, max_vectors);
+            std::copy_n(x + first, subtract.list.n, subtract.list.x);
+            subtract.factor = space.values.data() + first;
+            subtract.y      = y;
+            for_each(n, subtract);
           }
         check(cudaStreamSynchronize(nullptr), "a reduction");
-        if (n > 0)
-          std::copy_n(space.on_host.data(), 2 * n_all, products);
-        else
-          std::fill_n(products, 2 * n_all, 0.);
+        std::copy_n(space.on_host.data(), n_all, products);
       }
 
 

@@ -144,11 +144,10 @@ namespace Tessella
                 Number              *y);
 
         /**
-         * Subtracts the projection on @p n_vectors vectors x from y twice, as
+         * Subtracts the projection on @p n_vectors vectors x from y, as
          * add_all() does with the negative results of dots(), but the host
          * waits only at the end. @p products: products of the vectors and of
-         * y, in this order, with y before the first subtraction, and then with
-         * y before the second one; in host memory.
+         * y, in this order, with y before the subtraction; in host memory.
          */
         static void
         project_out(const unsigned int   n_vectors,

@@ -274,8 +274,9 @@ namespace Tessella
                               false,
                               false);
         using Solver = SolverFusedGMRES<VectorType>;
-        Solver solver(control,
-                      typename Solver::AdditionalData(data.gmres_vectors));
+        typename Solver::AdditionalData parameters(data.gmres_vectors);
+        parameters.second_below = data.second_below;
+        Solver solver(control, parameters);
         try
           {
             if (reconstruction == nullptr)

@@ -360,7 +360,8 @@ namespace Tessella
                   ExcUserInput("The number of cells around the aerofoil must "
                                "be even, but it is " +
                                std::to_string(n) + "."));
-      const Naca0012::OGridManifold manifold(far_field);
+      const Naca0012::OGridManifold manifold(far_field,
+                                             resolution.trailing_edge);
       // In the plane of zeta, where the aerofoil is nearly a circle of radius
       // 1/4, lengths are half of those at the middle of the chord.
       const double              pi       = dealii::numbers::PI;

@@ -4,6 +4,7 @@
 #include <tessella/base/exceptions.h>
 #include <tessella/grid/naca_0012.h>
 
+#include <array>
 #include <cmath>
 #include <complex>
 #include <string>
@@ -23,18 +24,59 @@ namespace Tessella
       constexpr double middle = 0.5 * (1. + begin);
       constexpr double c      = 0.25 * (1. - begin);
 
-      // Half of the thickness where x = u^2 and v = 1 - u. The factor v is
-      // divided out, for full relative accuracy at the trailing edge: the
-      // coefficients are sums of the first coefficients of the definition.
-      double
-      thickness(const double u, const double v)
+      // Half of the thickness is 0.6 v u (b_0 + b_1 u + ... + b_6 u^6) where
+      // x = u^2 and v = 1 - u. The factor v is divided out, for full relative
+      // accuracy at the trailing edge: the b_i are sums of the first
+      // coefficients of the definition.
+      using Quotient = std::array<double, 7>;
+
+      constexpr Quotient closed_quotient = {
+        {.2969, .1709, .1709, -.1807, -.1807, .1036, .1036}};
+
+      // The zero of the original thickness is x = r^2, and the scaled one at u
+      // is that at r u over r^2.
+      Quotient
+      make_extended_quotient()
       {
+        const auto powers = [](const double r) {
+          return std::array<double, 5>{{.2969 * r,
+                                        -.1260 * std::pow(r, 2),
+                                        -.3516 * std::pow(r, 4),
+                                        .2843 * std::pow(r, 6),
+                                        -.1015 * std::pow(r, 8)}};
+        };
+        double low = 1., high = 1.01;
+        for (unsigned int i = 0; i < 60; ++i)
+          {
+            const double r   = .5 * (low + high);
+            double       sum = 0.;
+            for (const double term : powers(r))
+              sum += term;
+            (sum > 0. ? low : high) = r;
+          }
+        const double r    = .5 * (low + high);
+        const auto   a    = powers(r);
+        const double last = -a[4] / (r * r), b2 = (a[0] + a[1]) / (r * r),
+                     b4 = b2 + a[2] / (r * r);
+        return {{a[0] / (r * r), b2, b2, b4, b4, last, last}};
+      }
+
+      const Quotient &
+      quotient(const TrailingEdge edge)
+      {
+        static const Quotient extended = make_extended_quotient();
+        return edge == TrailingEdge::coefficient ? closed_quotient : extended;
+      }
+
+      double
+      thickness(const double u, const double v, const TrailingEdge edge)
+      {
+        const Quotient &b = quotient(edge);
         return 0.6 * v * u *
-               (.2969 +
-                u *
-                  (.1709 +
-                   u * (.1709 + u * (-.1807 +
-                                     u * (-.1807 + u * (.1036 + u * .1036))))));
+               (b[0] +
+                u * (b[1] +
+                     u * (b[2] +
+                          u * (b[3] + u * (b[4] + u * (b[5] + u * b[6]))))));
       }
 
       // Image of a point in the upper half plane, given by z - 1 and z - begin.
@@ -48,9 +90,9 @@ namespace Tessella
       // Point of the upper side with 1 - x^(1/2) = w^2, and its image.
       struct ProfilePoint
       {
-        explicit ProfilePoint(const double w)
+        ProfilePoint(const double w, const TrailingEdge edge)
         {
-          const double v = w * w, u = 1. - v, y = thickness(u, v);
+          const double v = w * w, u = 1. - v, y = thickness(u, v, edge);
           point = Complex(u * u, y);
           image = to_circle({-v * (1. + u), y}, {u * u - begin, y});
         }
@@ -60,38 +102,40 @@ namespace Tessella
 
       // Point of the upper side whose image has the angle phi in [0, pi].
       ProfilePoint
-      find_profile_point(const double phi)
+      find_profile_point(const double phi, const TrailingEdge edge)
       {
         if (phi <= 0.)
-          return ProfilePoint(0.);
+          return ProfilePoint(0., edge);
         double low = 0., high = 1.;
         for (unsigned int i = 0; i < 60; ++i)
           {
             const double w = .5 * (low + high);
-            (std::arg(ProfilePoint(w).image) < phi ? low : high) = w;
+            (std::arg(ProfilePoint(w, edge).image) < phi ? low : high) = w;
           }
-        return ProfilePoint(phi >= dealii::numbers::PI ? 1.
-                                                       : .5 * (low + high));
+        return ProfilePoint(phi >= dealii::numbers::PI ? 1. : .5 * (low + high),
+                            edge);
       }
     } // namespace
 
 
 
     double
-    half_thickness(const double x)
+    half_thickness(const double x, const TrailingEdge edge)
     {
       AssertThrow(x >= 0. && x <= 1.,
                   ExcUserInput("The chord of the aerofoil is x = 0 to 1."));
       const double u = std::sqrt(x);
-      return thickness(u, 1. - u);
+      return thickness(u, 1. - u, edge);
     }
 
 
 
-    OGridManifold::OGridManifold(const double far_field)
+    OGridManifold::OGridManifold(const double       far_field,
+                                 const TrailingEdge edge)
       : dealii::ChartManifold<2, 2, 2>(
           dealii::Point<2>(2. * dealii::numbers::PI, 0.))
       , far_field(far_field)
+      , edge(edge)
     {
       AssertThrow(far_field >= 1.,
                   ExcUserInput("The far field of the aerofoil must have a "
@@ -104,7 +148,7 @@ namespace Tessella
     std::unique_ptr<dealii::Manifold<2, 2>>
     OGridManifold::clone() const
     {
-      return std::make_unique<OGridManifold>(far_field);
+      return std::make_unique<OGridManifold>(far_field, edge);
     }
 
 
@@ -116,7 +160,7 @@ namespace Tessella
       const Complex image =
         to_circle({point[0] - 1., y}, {point[0] - begin, y});
       const double phi   = std::arg(image);
-      const double first = std::abs(find_profile_point(phi).image);
+      const double first = std::abs(find_profile_point(phi, edge).image);
       double       s     = (std::abs(image) - first) / (far_field - first);
       // The image of the trailing edge is singular: rounding grows there.
       if (std::abs(s) < 1e-8 / far_field)
@@ -138,7 +182,7 @@ namespace Tessella
       const bool lower = phi > pi;
       if (lower)
         phi = 2. * pi - phi;
-      const ProfilePoint profile = find_profile_point(phi);
+      const ProfilePoint profile = find_profile_point(phi, edge);
       Complex            z       = profile.point;
       if (chart_point[1] != 0.)
         {

@@ -8,6 +8,7 @@
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/tria.h>
 
+#include <tessella/lac/block_preconditioners.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/lac/lusgs.h>
 #include <tessella/lac/solver_fused_gmres.h>
@@ -201,6 +202,127 @@ namespace
                                                      1);
   }
 
+  /// D^{-1} b for a matrix with diagonal blocks of @p sizes rows, without
+  /// dominance, so that elimination needs pivots.
+  template <typename Number>
+  std::vector<Number>
+  check_inverses(const std::string               &name,
+                 const std::vector<unsigned int> &sizes,
+                 std::vector<Number>              values,
+                 const std::vector<Number>       &b)
+  {
+    BlockSparsity              sparsity;
+    std::vector<std::uint64_t> offset(1, 0);
+    sparsity.block_offset.assign(1, 0);
+    sparsity.value_offset.assign(1, 0);
+    for (unsigned int k = 0; k < sizes.size(); ++k)
+      {
+        offset.push_back(offset.back() + sizes[k]);
+        sparsity.block_column.push_back(k);
+        sparsity.column_offset.push_back(0);
+        sparsity.block_offset.push_back(k + 1);
+        sparsity.row_width.push_back(sizes[k]);
+        sparsity.value_offset.push_back(sparsity.value_offset.back() +
+                                        sizes[k] * sizes[k]);
+      }
+    values.resize(sparsity.value_offset.back());
+    HostBlockMatrix<Number>   host;
+    DeviceBlockMatrix<Number> device;
+    host.reinit(sparsity, offset);
+    host.copy_from(values);
+    device.reinit(sparsity, offset);
+    device.copy_from(values);
+    BlockJacobi<HostBlockMatrix<Number>>   on_host;
+    BlockJacobi<DeviceBlockMatrix<Number>> on_device;
+    on_device.initialize(device);
+    on_host.initialize(host);
+    const std::vector<Number> right(b.begin(), b.begin() + offset.back());
+    const HostVector<Number>  b_host = host_vector(right);
+    HostVector<Number>        x(right.size());
+    DeviceVector<Number>      b_device, y(right.size());
+    b_device.copy_from(right);
+    const double bound = std::is_same<Number, double>::value ? 1e-10 : 1e-3;
+    for (const bool transpose : {false, true})
+      {
+        if (transpose)
+          {
+            on_host.Tvmult(x, b_host);
+            on_device.Tvmult(y, b_device);
+          }
+        else
+          {
+            on_host.vmult(x, b_host);
+            on_device.vmult(y, b_device);
+          }
+        const double d = difference(x, y);
+        verify(name + (transpose ? ", transpose" : ""),
+               d <= bound,
+               std::to_string(d));
+      }
+    std::vector<Number> result;
+    y.copy_to(result);
+    return result;
+  }
+
+  /// Inverses by one warp for each block against those of the host and of the
+  /// kernel for large blocks, which a block of 33 rows at the end selects.
+  template <typename Number>
+  void
+  check_inverses(const std::string &name)
+  {
+    for (const unsigned int largest : {1, 4, 8, 12, 15, 20, 24, 28, 32})
+      {
+        std::vector<unsigned int> sizes;
+        for (unsigned int repetition = 0; repetition < 5; ++repetition)
+          for (unsigned int n = largest; n > 0 && n + 5 > largest; --n)
+            sizes.push_back(n);
+        std::vector<Number> values =
+          some_values<Number>(40 * 1024 * sizes.size(), largest);
+        // Zeros on the diagonal of the first block need exchanges of rows.
+        for (unsigned int i = 0; i < largest && largest > 1; ++i)
+          values[i * (largest + 1)] = 0;
+        const std::vector<Number> b = some_values<Number>(sizes.size() * 40, 7);
+        const std::string         which =
+          name + ", inverses of " + std::to_string(largest) + " rows";
+        const auto small = check_inverses(which, sizes, values, b);
+        sizes.push_back(33);
+        const auto large = check_inverses(which + " and 33", sizes, values, b);
+        double     d = 0., norm = 0.;
+        for (std::size_t i = 0; i < small.size(); ++i)
+          {
+            d    = std::max(d, std::abs(double(small[i]) - double(large[i])));
+            norm = std::max(norm, std::abs(double(small[i])));
+          }
+        verify(which + ", both kernels",
+               d <= (std::is_same<Number, double>::value ? 1e-11 : 1e-6) * norm,
+               std::to_string(d / norm));
+      }
+  }
+
+  /// The device names the first singular block.
+  void
+  check_singular_blocks()
+  {
+    for (const unsigned int n : {3, 20, 32})
+      {
+        std::vector<double> values = some_values<double>(16 * n * n, n);
+        // Two equal rows; NaN.
+        std::copy_n(values.begin() + 6 * n * n,
+                    n,
+                    values.begin() + 6 * n * n + n);
+        values[9 * n * n + 1]     = std::nan("");
+        const std::string message = message_of([&] {
+          check_inverses("singular",
+                         std::vector<unsigned int>(16, n),
+                         values,
+                         some_values<double>(16 * n, 1));
+        });
+        verify("singular block of " + std::to_string(n) + " rows",
+               contains(message, "polytope 6 "),
+               message);
+      }
+  }
+
   /// Several products at once have the bits of single ones.
   template <typename Number>
   void
@@ -255,7 +377,7 @@ namespace
         const std::vector<const DeviceVector<Number> *> some(device.begin(),
                                                              device.begin() +
                                                                m);
-        std::vector<double>  on_device(2 * (m + 1)), on_host(2 * (m + 1));
+        std::vector<double>  on_device(m + 1), on_host(m + 1);
         DeviceVector<Number> u(W[3]), v(W[3]);
         // Factors of order one keep the vectors finite.
         for (DeviceVector<Number> *vector : {&u, &v})
@@ -305,7 +427,7 @@ namespace
             }
           for (unsigned int i = 1; i < around.size(); i += 2)
             around[i].reset();
-          std::vector<double> products(2 * (m + 1));
+          std::vector<double> products(m + 1);
           Tessella::internal::MultiVector<Vector>::project_out(list,
                                                                w,
                                                                products.data());
@@ -434,6 +556,12 @@ namespace
     matrix.reinit(sparsity, offset);
     matrix.copy_from(values_of<Number>(sparsity, offset));
     const double n_cells = static_cast<double>(sparsity.row_width.size());
+    DeviceVector<Number>                   x, y(matrix.m());
+    BlockJacobi<DeviceBlockMatrix<Number>> diagonal;
+    print_time("inverses of diagonal blocks, " + name,
+               seconds(y, [&] { diagonal.initialize(matrix); }),
+               n_cells,
+               800. * n_cells * sizeof(Number));
     if (std::is_same<Number, double>::value)
       {
         std::cout << n_cells << " tetrahedra" << std::endl;
@@ -445,7 +573,6 @@ namespace
                                                              sizeof(Number));
     measure_preconditioner<BlockILU0<DeviceBlockMatrix<Number>>>(
       "ILU(0), " + name, matrix, sizeof(Number));
-    DeviceVector<Number> x, y(matrix.m());
     x.copy_from(some_values<Number>(matrix.m(), 2));
     print_time("product, " + name,
                seconds(y, [&] { matrix.vmult(y, x); }),
@@ -463,12 +590,12 @@ namespace
                seconds(y, [&] { Operations::dot(list, y, sums.data()); }),
                n_cells,
                bytes);
-    std::vector<double> projections(2 * (n_vectors + 1));
+    std::vector<double> projections(n_vectors + 1);
     print_time(
       "projection on 20 vectors, " + name,
       seconds(y, [&] { Operations::project_out(list, y, projections.data()); }),
       n_cells,
-      4. * bytes);
+      2. * bytes);
     print_time("projection on 20 vectors, products on the host, " + name,
                seconds(y,
                        [&] {
@@ -477,7 +604,7 @@ namespace
                                                          projections.data());
                        }),
                n_cells,
-               4. * bytes);
+               2. * bytes);
     print_time("sum of 20 vectors, " + name,
                seconds(y, [&] { Operations::add(list, factors.data(), y); }),
                n_cells,
@@ -510,6 +637,9 @@ main(int argc, char **argv)
         check_matrix<double, float>("double stored in float, 20", {20});
         check_matrix<double, float>("double stored in float, 14", {14, 6});
         check_matrix<double, float>("double stored in float, 6 to 70", {6, 70});
+        check_inverses<double>("double");
+        check_inverses<float>("float");
+        check_singular_blocks();
         for (const std::size_t n : {1, 1000, 300007})
           {
             check_products<double>("double, " + std::to_string(n), n);

@@ -227,9 +227,9 @@ namespace
   /// Points of the manifold stay on the aerofoil, and the coordinates of the
   /// plane are inverse to each other.
   void
-  manifold()
+  manifold(const Naca0012::TrailingEdge edge)
   {
-    const Naca0012::OGridManifold chart(10.);
+    const Naca0012::OGridManifold chart(10., edge);
     double                        round_trip = 0., on_body = 0., symmetry = 0.;
     for (unsigned int i = 0; i < 40; ++i)
       for (const double s : {0., 1e-3, .1, 1.})
@@ -245,15 +245,31 @@ namespace
           if (s == 0.)
             on_body = std::max(on_body,
                                std::abs(std::abs(x[1]) -
-                                        Naca0012::half_thickness(x[0])));
+                                        Naca0012::half_thickness(x[0], edge)));
         }
     check_below("coordinates around the aerofoil", round_trip, 1e-12);
     check_below("points on the aerofoil", on_body, 1e-14);
     check_below("symmetry of the aerofoil", symmetry, 1e-13);
+  }
+
+  void
+  aerofoil()
+  {
+    using Naca0012::TrailingEdge;
+    manifold(TrailingEdge::coefficient);
+    manifold(TrailingEdge::extended);
     check_close("thickness of NACA 0012 at x = 0.3",
                 Naca0012::half_thickness(.3),
                 .06,
                 2e-4);
+    // The curve of the original definition, scaled.
+    const double x = .3, X = 1.0089304115, z = x * X;
+    check_close("extended to a closed trailing edge",
+                Naca0012::half_thickness(x, TrailingEdge::extended),
+                .6 / X *
+                  (.2969 * std::sqrt(z) - .126 * z - .3516 * z * z +
+                   .2843 * z * z * z - .1015 * z * z * z * z),
+                1e-10);
   }
 
   /// Few high layers far away, and more cells in the middle of the chord.
@@ -355,7 +371,7 @@ int
 main(int argc, char **argv)
 {
   TestProgram program(argc, argv);
-  manifold();
+  aerofoil();
   few_layers();
   test<2>();
   test<3>();

@@ -55,6 +55,10 @@ namespace Tessella
       double       linear_tolerance = 1e-2;
       bool         tighten          = true;
       unsigned int gmres_vectors = 60, max_iterations = 300;
+      /// SolverFusedGMRES::AdditionalData::second_below. Linear systems are
+      /// solved to few digits only, and the line search measures the true
+      /// residual.
+      double second_below = 0.1;
     };
 
     /// One step of PseudoTransient.

@@ -4,6 +4,8 @@
 
 #include <deal.II/grid/tria.h>
 
+#include <tessella/grid/naca_0012.h>
+
 namespace Tessella
 {
   /**
@@ -55,6 +57,9 @@ namespace Tessella
       /// are and how much larger those at its ends: by the factors 1 - bunching
       /// and 1 + bunching; between -0.9 and 0.9.
       double bunching = 0.;
+      /// Geometry of naca_0012().
+      Naca0012::TrailingEdge trailing_edge =
+        Naca0012::TrailingEdge::coefficient;
       /// Number of cells in z where a mesh is extruded.
       unsigned int n_slices = 4;
     };

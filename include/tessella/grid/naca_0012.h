@@ -12,15 +12,26 @@ namespace Tessella
 {
   /**
    * NACA 0012 aerofoil with a closed trailing edge, of chord 1 from (0,0) to
-   * (1,0): y = 0.6 (0.2969 x^(1/2) - 0.1260 x - 0.3516 x^2 + 0.2843 x^3 -
-   * 0.1036 x^4). The last coefficient is the one that makes y(1) = 0; with
-   * 0.1015 of the original definition the edge is 0.25 % thick.
+   * (1,0). The original definition is y = 0.6 (0.2969 x^(1/2) - 0.1260 x -
+   * 0.3516 x^2 + 0.2843 x^3 - 0.1015 x^4), whose edge is 0.25 % thick.
    */
   namespace Naca0012
   {
+    /// How the trailing edge is closed.
+    enum class TrailingEdge
+    {
+      /// The last coefficient is 0.1036, which makes y(1) = 0.
+      coefficient,
+      /// The original curve goes on to its zero, x = 1.00893, and is scaled to
+      /// chord 1, as by J. C. Vassberg and A. Jameson (J. Aircraft 47, 2010):
+      /// it is 11.90 % thick.
+      extended
+    };
+
     /// Half of the thickness at @p x between 0 and 1.
     double
-    half_thickness(const double x);
+    half_thickness(const double       x,
+                   const TrailingEdge edge = TrailingEdge::coefficient);
 
     /**
      * O-grid coordinates of the plane around the aerofoil: the angle phi from 0
@@ -39,7 +50,9 @@ namespace Tessella
       /// @p far_field is the radius of the far field in chords. It is an
       /// ellipse around x = 0.504, whose semi-axes differ from the radius by
       /// 0.062 / far_field. @p far_field must be at least 1.
-      explicit OGridManifold(const double far_field);
+      explicit OGridManifold(
+        const double       far_field,
+        const TrailingEdge edge = TrailingEdge::coefficient);
 
       std::unique_ptr<dealii::Manifold<2, 2>>
       clone() const override;
@@ -53,7 +66,8 @@ namespace Tessella
       push_forward(const dealii::Point<2> &chart_point) const override;
 
     private:
-      double far_field;
+      double       far_field;
+      TrailingEdge edge;
     };
   } // namespace Naca0012
 } // namespace Tessella

@@ -24,14 +24,11 @@ namespace Tessella
       using Operations                    = MultiVector<VectorType>;
       std::vector<const VectorType *> all = V;
       all.push_back(&w);
+      Operations::dot(all, w, products);
       std::vector<double> factor(V.size());
-      for (double *product : {products, products + all.size()})
-        {
-          Operations::dot(all, w, product);
-          for (std::size_t i = 0; i < V.size(); ++i)
-            factor[i] = -product[i];
-          Operations::add(V, factor.data(), w);
-        }
+      for (std::size_t i = 0; i < V.size(); ++i)
+        factor[i] = -products[i];
+      Operations::add(V, factor.data(), w);
     }
 
     /// Operations of several vectors V with one vector w; the general version
@@ -58,9 +55,8 @@ namespace Tessella
         for (std::size_t i = 0; i < V.size(); ++i)
           w.add(static_cast<Number>(factor[i]), *V[i]);
       }
-      /// Subtracts the projection on V from w twice. @p products has the
-      /// products of V and of w, in this order, with w before the first
-      /// subtraction, and then with w before the second one.
+      /// Subtracts the projection on V from w. @p products has the products of
+      /// V and of w, in this order, with w before the subtraction.
       static void
       project_out(const std::vector<const VectorType *> &V,
                   VectorType                            &w,
@@ -105,8 +101,8 @@ namespace Tessella
       add(const std::vector<const VectorType *> &V,
           const double                          *factor,
           VectorType                            &w);
-      /// Products stay on the device, and the host waits once; with several
-      /// processes it waits for each group of products.
+      /// The host waits once, at the end; with several processes it waits for
+      /// the products, too.
       static void
       project_out(const std::vector<const VectorType *> &V,
                   VectorType                            &w,

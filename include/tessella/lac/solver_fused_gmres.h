@@ -30,23 +30,25 @@ namespace Tessella
    *     solver.solve(A, x, b, preconditioner);
    *
    * A needs only vmult(), P only vmult(). A new basis vector is made orthogonal
-   * by the classical Gram-Schmidt method, twice, which is as stable as the
-   * modified one and needs two groups of scalar products in each iteration
-   * instead of one product after the other. For HostVector and DeviceVector, a
-   * group is one kernel that reads the new vector once and one reduction
-   * message, and so is the subtraction of all basis vectors; sums have the same
-   * bits for every number of threads and processes. In a program of one process
-   * the products of a DeviceVector stay on the device, and the host reads both
-   * groups at once. All other vectors of
-   * deal.II work, too, with one scalar product after the other.
+   * by the classical Gram-Schmidt method, which needs one group of scalar
+   * products in each iteration instead of one product after the other, and
+   * again if little of the vector is left, AdditionalData::second_below (J. W.
+   * Daniel, W. B. Gragg, L. Kaufman, G. W. Stewart, Math. Comp. 30, 1976). For
+   * HostVector and DeviceVector, a group is one kernel that reads the new
+   * vector once and one reduction message, and so is the subtraction of all
+   * basis vectors; sums have the same bits for every number of threads and
+   * processes. In a program of one process the factors of the subtraction stay
+   * on the device, and the host waits once. All other vectors of deal.II work,
+   * too, with one scalar product after the other.
    *
-   * The norm of a new basis vector follows from the second group of products.
-   * If it is much smaller than that of the vector before, it is computed again.
+   * The norm of a new basis vector follows from the last group of products. If
+   * it is much smaller than that of the vector before the second subtraction,
+   * it is computed again.
    *
-   * Cost of iteration k: one product with A and P, 4 k + 6 vectors of memory
-   * traffic, two reductions; 4 vectors more with CUDA graphs. Memory:
-   * restart_length + 3 vectors, 2 more with CUDA graphs, twice as many if
-   * flexible.
+   * Cost of iteration k: one product with A and P, 2 k + 6 vectors of memory
+   * traffic, one reduction; 2 k vectors and a reduction more for a second
+   * subtraction, 4 vectors more with CUDA graphs. Memory: restart_length + 3
+   * vectors, 2 more with CUDA graphs, twice as many if flexible.
    *
    * Errors, as exceptions: SolverControl::NoConvergence; a restart length of
    * zero; a residual that is not finite, through SolverControl.
@@ -60,11 +62,13 @@ namespace Tessella
       explicit AdditionalData(const unsigned int restart_length        = 30,
                               const bool         right_preconditioning = true,
                               const bool         flexible              = false,
-                              const bool         cuda_graphs           = false)
+                              const bool         cuda_graphs           = false,
+                              const double       second_below = 0.70710678)
         : restart_length(restart_length)
         , right_preconditioning(right_preconditioning)
         , flexible(flexible)
         , cuda_graphs(cuda_graphs)
+        , second_below(second_below)
       {}
 
       /// Number of basis vectors after which the iteration starts again from
@@ -84,6 +88,11 @@ namespace Tessella
       /// have the same bits. Work that cannot be recorded, and a flexible
       /// preconditioner, run without a graph.
       bool cuda_graphs;
+      /// A vector is made orthogonal a second time if its norm has fallen below
+      /// this times the former one. At worst, the products of a new basis
+      /// vector with the others are those among the others, or rounding errors,
+      /// divided by this.
+      double second_below;
     };
 
     SolverFusedGMRES(dealii::SolverControl            &control,
@@ -138,10 +147,10 @@ namespace Tessella
     /// Subtracts the projection on the vectors of @p basis from @p w, adds its
     /// coefficients to @p h, and returns the norm of the result, zero if only
     /// rounding errors are left.
-    static double
+    double
     orthogonalise(const std::vector<const VectorType *> &basis,
                   VectorType                            &w,
-                  std::vector<double>                   &h);
+                  std::vector<double>                   &h) const;
 
     /// Solution of the least squares problem of @p n columns.
     static std::vector<double>
@@ -170,22 +179,31 @@ namespace Tessella
   SolverFusedGMRES<VectorType>::orthogonalise(
     const std::vector<const VectorType *> &basis,
     VectorType                            &w,
-    std::vector<double>                   &h)
+    std::vector<double>                   &h) const
   {
     const unsigned int  n = basis.size();
-    std::vector<double> products(2 * (n + 1));
-    Operations::project_out(basis, w, products.data());
-    const double *const c     = products.data() + n + 1;
-    const double        first = products[n];
+    std::vector<double> products(n + 1);
     h.assign(n + 1, 0.);
-    for (unsigned int i = 0; i < n; ++i)
-      h[i] = products[i] + c[i];
-    double removed = 0.;
-    for (unsigned int i = 0; i < n; ++i)
-      removed += c[i] * c[i];
-    const double square = c[n] - removed;
-    const double norm =
-      square >= 0.5 * c[n] ? std::sqrt(square) : double(w.l2_norm());
+    double first = 0., norm = 0.;
+    for (unsigned int pass = 0; pass < 2; ++pass)
+      {
+        Operations::project_out(basis, w, products.data());
+        double square = products[n];
+        for (unsigned int i = 0; i < n; ++i)
+          {
+            h[i] += products[i];
+            square -= products[i] * products[i];
+          }
+        if (pass == 0)
+          {
+            first = products[n];
+            if (square >= data.second_below * data.second_below * first)
+              return std::sqrt(square);
+          }
+        else
+          norm = square >= 0.5 * products[n] ? std::sqrt(square)
+                                             : double(w.l2_norm());
+      }
     using Number = typename VectorType::value_type;
     return norm <=
                4. * std::numeric_limits<Number>::epsilon() * std::sqrt(first)
