@@ -120,11 +120,13 @@ namespace Tessella
         prm.declare_entry(
           "Solver",
           "gmres lu-sgs",
-          Patterns::Selection("gmres lu-sgs|gmres ilu0|lu-sgs"),
-          "GMRES with LU-SGS or block ILU(0), or LU-SGS alone.");
+          Patterns::Selection("gmres lu-sgs|gmres ilu0|gmres multigrid|lu-sgs"),
+          "GMRES with LU-SGS, block ILU(0) or a multigrid cycle "
+          "over degrees and joined polytopes; or LU-SGS alone.");
         prm.add_parameter("Sweeps",
                           data.sweeps.n_sweeps,
-                          "Number k of sweeps, SGS(k); 1: LU-SGS.",
+                          "Number k of sweeps, SGS(k); 1: LU-SGS. Multigrid: "
+                          "before and after the coarse correction.",
                           Patterns::Integer(1));
         prm.declare_entry(
           "Ordering",
@@ -573,7 +575,9 @@ namespace Tessella
                         ordering        = prm.get("Ordering");
       data.method          = solver == "lu-sgs" ? Flow::LinearMethod::lusgs
                              : solver == "gmres ilu0" ? Flow::LinearMethod::gmres_ilu0
-                                                      : Flow::LinearMethod::gmres_lusgs;
+                             : solver == "gmres multigrid"
+                               ? Flow::LinearMethod::gmres_multigrid
+                               : Flow::LinearMethod::gmres_lusgs;
       data.sweeps.ordering = ordering == "colors" ? SweepOrdering::colors
                              : ordering == "hyperplanes"
                                ? SweepOrdering::hyperplanes
@@ -584,6 +588,10 @@ namespace Tessella
       AssertThrow(!reconstruct || steady,
                   ExcMessage("Steady/Reconstruction needs Flow/Steady = "
                              "true."));
+      AssertThrow(data.method != Flow::LinearMethod::gmres_multigrid ||
+                    !data.single_precision,
+                  ExcMessage("Steady/Solver = gmres multigrid needs "
+                             "Steady/Single precision = false."));
       AssertThrow(data.method != Flow::LinearMethod::gmres_ilu0 ||
                     data.sweeps.n_sweeps == 1,
                   ExcMessage("Steady/Solver = gmres ilu0 needs Steady/Sweeps = "

@@ -11,6 +11,8 @@
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/lac/solver_fused_gmres.h>
+#include <tessella/multigrid/multigrid.h>
+#include <tessella/multigrid/multigrid_hierarchy.h>
 #include <tessella/operators/pointwise_operator.h>
 #include <tessella/time_stepping/time_state.h>
 
@@ -243,6 +245,8 @@ namespace Tessella
                   matrix);
           }
         change = 0.;
+        if (data.method == LinearMethod::gmres_multigrid)
+          return solve_with<Multigrid<MatrixType>>(u);
         if (data.method == LinearMethod::gmres_ilu0)
           return data.single_precision
                    ? solve_with<BlockILU0<MatrixType, float>>(u)
@@ -252,12 +256,36 @@ namespace Tessella
       }
 
       template <typename Preconditioner>
+      void
+      initialize(Preconditioner &preconditioner)
+      {
+        if constexpr (std::is_same<Preconditioner,
+                                   Multigrid<MatrixType>>::value)
+          {
+            if (hierarchy == nullptr)
+              {
+                MultigridHierarchy::AdditionalData levels;
+                levels.lowest_degree = 0;
+                hierarchy            = std::make_unique<MultigridHierarchy>(
+                  handler, NestedAgglomeration::rtree(handler), levels);
+              }
+            typename Preconditioner::AdditionalData parameters;
+            parameters.smoother          = MultigridSmoother::lusgs;
+            parameters.n_smoothing_steps = data.sweeps.n_sweeps;
+            parameters.symmetric         = false;
+            preconditioner.initialize(matrix, *hierarchy, parameters);
+          }
+        else
+          preconditioner.initialize(matrix, data.sweeps);
+      }
+
+      template <typename Preconditioner>
       unsigned int
       solve_with(const VectorType &u)
       {
         Preconditioner &preconditioner =
           std::get<Preconditioner>(preconditioners);
-        preconditioner.initialize(matrix, data.sweeps);
+        initialize(preconditioner);
         if (data.method == LinearMethod::lusgs)
           {
             preconditioner.vmult(change, residual);
@@ -417,9 +445,11 @@ namespace Tessella
       std::tuple<LUSGS<MatrixType>,
                  LUSGS<MatrixType, float>,
                  BlockILU0<MatrixType>,
-                 BlockILU0<MatrixType, float>>
-                           preconditioners;
-      PseudoTransientState state;
+                 BlockILU0<MatrixType, float>,
+                 Multigrid<MatrixType>>
+                                          preconditioners;
+      std::unique_ptr<MultigridHierarchy> hierarchy;
+      PseudoTransientState                state;
       /// Norm of the residual, -1 if it is not known.
       double norm = -1.;
       /// Whether GMRES has not reached its tolerance in the present step.

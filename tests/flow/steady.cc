@@ -609,9 +609,11 @@ test_solvers()
   data.method = Flow::LinearMethod::gmres_lusgs;
   compare("GMRES and LU-SGS in float");
   data.single_precision = false;
-  data.method           = Flow::LinearMethod::lusgs;
-  data.largest_cfl      = 20.;
-  data.max_steps        = 2000;
+  data.method           = Flow::LinearMethod::gmres_multigrid;
+  compare("GMRES and multigrid");
+  data.method      = Flow::LinearMethod::lusgs;
+  data.largest_cfl = 20.;
+  data.max_steps   = 2000;
   compare("LU-SGS");
   data.sweeps.n_sweeps = 3;
   compare("SGS(3)");

@@ -27,7 +27,10 @@ namespace Tessella
     {
       gmres_lusgs, ///< GMRES, preconditioned by LU-SGS or SGS(k)
       gmres_ilu0,  ///< GMRES, preconditioned by block ILU(0)
-      lusgs        ///< one application of LU-SGS or SGS(k), without GMRES
+      /// GMRES, preconditioned by a V-cycle of Multigrid with Galerkin
+      /// operators, over the degrees down to 0 and then over joined polytopes
+      gmres_multigrid,
+      lusgs ///< one application of LU-SGS or SGS(k), without GMRES
     };
 
     /// Parameters of PseudoTransient.
@@ -44,9 +47,11 @@ namespace Tessella
 
       LinearMethod method = LinearMethod::gmres_lusgs;
       /// Ordering, and k of SGS(k). With colours, results do not depend on the
-      /// number of processes.
+      /// number of processes. Of multigrid, k is the number of LU-SGS steps
+      /// before and after the coarse correction.
       SweepData sweeps;
-      /// Whether the blocks of the preconditioner are stored in float.
+      /// Whether the blocks of the preconditioner are stored in float; not for
+      /// multigrid.
       bool single_precision = false;
       /// GMRES ends when the residual of the linear system has fallen by
       /// linear_tolerance or, if tighten is set, by 0.9 (|R_n| / |R_{n-1}|)^2
