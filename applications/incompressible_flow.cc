@@ -78,11 +78,12 @@ namespace Tessella
         output.parse_parameters(file);
         if (flow.restart.empty())
           return;
-        AssertThrow(mesh.n_levels() == 1 && flow.degrees.size() == 1 &&
-                      flow.n_halvings == 0,
+        AssertThrow(mesh.n_levels() == 1 && flow.n_halvings == 0 &&
+                      (flow.degrees.size() == 1 || flow.start_from_last),
                     ExcMessage("Time/Restart from goes on with one run: set "
-                               "Mesh/Levels = 1, one Discretisation/Degree and "
-                               "Time/Halvings = 0."));
+                               "Mesh/Levels = 1, Time/Halvings = 0 and one "
+                               "Discretisation/Degree, or several ones with "
+                               "Time/Start = last degree."));
         flow.restart =
           find_file("checkpoint (Time/Restart from)", flow.restart, file);
       }

@@ -236,7 +236,8 @@ namespace Tessella
       prm.declare_entry("Restart from",
                         "",
                         Patterns::Anything(),
-                        "Checkpoint to go on from.");
+                        "Checkpoint to go on from. With several degrees (Start "
+                        "= last degree) the first one goes on from it.");
       prm.leave_subsection();
     }
 
@@ -300,6 +301,13 @@ namespace Tessella
                         "200",
                         Patterns::Integer(1),
                         "Of each solver in a step.");
+      prm.declare_entry("Pressure smoother",
+                        "ilu",
+                        Patterns::Selection("ilu|chebyshev"),
+                        "Smoother of multigrid. ilu needs fewer iterations and "
+                        "less time; with chebyshev results have the same "
+                        "bits for any number of processes where polytopes "
+                        "have the same numbers and are not joined.");
       prm.leave_subsection();
     }
 
@@ -550,8 +558,11 @@ namespace Tessella
                              "positive."));
       prm.leave_subsection();
       prm.enter_subsection("Solver");
-      flow.tolerance      = prm.get_double("Tolerance");
-      flow.max_iterations = prm.get_integer("Maximum iterations");
+      flow.tolerance         = prm.get_double("Tolerance");
+      flow.max_iterations    = prm.get_integer("Maximum iterations");
+      flow.pressure_smoother = prm.get("Pressure smoother") == "ilu"
+                                 ? MultigridSmoother::ilu
+                                 : MultigridSmoother::chebyshev;
       AssertThrow(flow.tolerance > 0. && flow.tolerance < 1.,
                   ExcMessage("Solver/Tolerance must be between 0 and 1."));
       prm.leave_subsection();

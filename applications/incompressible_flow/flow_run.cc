@@ -66,7 +66,7 @@ namespace Tessella
     void
     FlowRun<dim>::start(const double step)
     {
-      if (!input.restart.empty())
+      if (!input.restart.empty() && first == nullptr)
         {
           const std::vector<double> numbers = flow.read_state(input.restart);
           AssertThrow(numbers.size() == 2,
@@ -309,8 +309,9 @@ namespace Tessella
     FlowRun<dim>::write_records() const
     {
       // A run that goes on from a checkpoint keeps the records before it.
-      const std::string from =
-        input.restart.empty() ? "" : "-from-" + short_text(begin);
+      const std::string from = input.restart.empty() || first != nullptr
+                                 ? ""
+                                 : "-from-" + short_text(begin);
       write_file(output.file(suffix + from + "-records.csv"),
                  [&](std::ostream &out) { records.write_csv(out); });
     }

@@ -1216,8 +1216,8 @@ namespace Tessella
     IncompressibleFlow<dim>::write_state(
       const std::string &file_name, const std::vector<double> &numbers) const
     {
-      const Implementation &data = *implementation;
-      TimeState             state;
+      Implementation &data = *implementation;
+      TimeState       state;
       state.time    = data.time;
       state.n_steps = data.n_steps;
       state.method  = data.description();
@@ -1225,7 +1225,24 @@ namespace Tessella
       // The latest state first: velocities, convections, pressures.
       std::vector<const VectorType *> vectors{&data.u};
       store_history(data.past_u, state, vectors);
-      store_history(data.past_n, state, vectors);
+      // Subcycling needs no convections, but a run that goes on without it
+      // does.
+      TimeHistory<VectorType> convections(data.past_n.max_size());
+      if (data.parameters.n_subcycles > 0)
+        {
+          std::vector<double> times(1, data.time);
+          for (unsigned int i = 0; i < data.past_u.size(); ++i)
+            times.push_back(times.back() - data.past_u.step(i));
+          VectorType n(data.u);
+          for (unsigned int i = data.past_u.size(); i > 0; --i)
+            {
+              data.compute_convection(times[i], data.past_u.value(i - 1), n);
+              convections.push(data.past_u.step(i - 1), n);
+            }
+        }
+      store_history(data.parameters.n_subcycles > 0 ? convections : data.past_n,
+                    state,
+                    vectors);
       std::vector<VectorType> pressures(1, data.p);
       for (unsigned int i = 0; i < data.past_p.size(); ++i)
         pressures.push_back(data.past_p.value(i));

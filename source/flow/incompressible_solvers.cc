@@ -177,8 +177,12 @@ namespace Tessella
             null_space = NullSpace<FlowVector>::constants(handler);
             data.constant_null_space = {true};
           }
-        const MultigridHierarchy hierarchy(handler,
-                                           NestedAgglomeration::rtree(handler));
+        data.smoother = parameters.pressure_smoother;
+        data.n_smoothing_steps =
+          data.smoother == MultigridSmoother::ilu ? 2 : 4;
+        // Cells of flows are stretched.
+        const MultigridHierarchy hierarchy(
+          handler, NestedAgglomeration::coupling(handler, matrix));
         multigrid.initialize(matrix, without_penalty, hierarchy, data);
       }
 
@@ -379,10 +383,8 @@ namespace Tessella
 
       template <int dim>
       void
-      PenaltySolver<dim>::Preconditioner::initialize(
-        const PolytopicDoFs       &dofs,
-        const unsigned int         n_polytopes,
-        const std::vector<double> &blocks)
+      PenaltySolver<dim>::Preconditioner::reinit(const PolytopicDoFs &dofs,
+                                                 const unsigned int n_polytopes)
       {
         first.assign(dofs.dof_offset.begin(),
                      dofs.dof_offset.begin() + n_polytopes + 1);
@@ -391,13 +393,24 @@ namespace Tessella
           offset.push_back(offset.back() + (first[k + 1] - first[k]) *
                                              (first[k + 1] - first[k]));
         inverse.resize(offset.back());
+      }
+
+
+
+      template <int dim>
+      void
+      PenaltySolver<dim>::Preconditioner::update(
+        const std::vector<double> &blocks, const std::vector<char> &changed)
+      {
         parallel::apply_to_subranges(
-          0U,
-          n_polytopes,
-          [&](const unsigned int begin, const unsigned int end) {
+          std::size_t(0),
+          changed.size(),
+          [&](const std::size_t begin, const std::size_t end) {
             FullMatrix<double> block;
-            for (unsigned int k = begin; k < end; ++k)
+            for (std::size_t k = begin; k < end; ++k)
               {
+                if (!changed[k])
+                  continue;
                 const unsigned int n = first[k + 1] - first[k];
                 block.reinit(n, n);
                 for (unsigned int i = 0; i < n; ++i)
@@ -465,6 +478,11 @@ namespace Tessella
         mass_blocks       = diagonal_blocks(1., 0., 0.);
         divergence_blocks = diagonal_blocks(0., 1., 0.);
         jump_blocks       = diagonal_blocks(0., 0., 1.);
+        blocks            = mass_blocks;
+        factors.assign(velocity.n_polytopes(),
+                       std::array<double, 2>{{-1., -1.}});
+        preconditioner.reinit(velocity.polytopic_dofs(),
+                              velocity.n_polytopes());
       }
 
 
@@ -531,25 +549,47 @@ namespace Tessella
                                std::sqrt(constant.bounding_box(k).volume());
         integrand.functor().continuity_factor =
           dt * parameters.continuity_factor;
-        // The preconditioner takes the mean speed of a polytope on its facets.
-        std::vector<double> blocks(mass_blocks);
-        const auto         &first = velocity.polytopic_dofs().dof_offset;
-        std::size_t         entry = 0;
+        update_preconditioner(speeds);
+      }
+
+
+
+      template <int dim>
+      void
+      PenaltySolver<dim>::update_preconditioner(
+        const std::vector<double> &speeds)
+      {
+        // The mean speed of a polytope is taken on its facets. Factors are
+        // rounded to powers of 2^{1/3}, so that most blocks stay as they are
+        // from step to step. They depend on the present velocity alone, as a
+        // restart with the same bits needs.
+        const auto rounded = [](const double factor) {
+          return factor > 0.
+                   ? std::exp2(std::round(3. * std::log2(factor)) / 3.)
+                   : 0.;
+        };
+        std::vector<char> changed(speeds.size(), 0);
+        const auto       &first = velocity.polytopic_dofs().dof_offset;
+        std::size_t       entry = 0;
         for (unsigned int k = 0; k < speeds.size(); ++k)
           {
-            const double divergence =
-                           *(tau.begin() + k) /
-                           std::sqrt(constant.bounding_box(k).volume()),
-                         jump =
-                           integrand.functor().continuity_factor * speeds[k];
+            const std::array<double, 2> present = {
+              {rounded(*(tau.begin() + k) /
+                       std::sqrt(constant.bounding_box(k).volume())),
+               rounded(integrand.functor().continuity_factor * speeds[k])}};
             const std::size_t n = first[k + 1] - first[k], end = entry + n * n;
-            for (; entry < end; ++entry)
-              blocks[entry] += divergence * divergence_blocks[entry] +
-                               jump * jump_blocks[entry];
+            if (present != factors[k])
+              {
+                changed[k] = 1;
+                factors[k] = present;
+                for (std::size_t i = entry; i < end; ++i)
+                  blocks[i] = mass_blocks[i] +
+                              present[0] * divergence_blocks[i] +
+                              present[1] * jump_blocks[i];
+              }
+            entry = end;
           }
-        preconditioner.initialize(velocity.polytopic_dofs(),
-                                  velocity.n_polytopes(),
-                                  blocks);
+        preconditioner.update(blocks, changed);
       }
 
 

@@ -13,6 +13,7 @@
 #include <tessella/numerics/null_space.h>
 #include <tessella/operators/pointwise_operator.h>
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -198,14 +199,21 @@ namespace Tessella
                         const double tau_value,
                         const double speed_value);
 
+        void
+        update_preconditioner(const std::vector<double> &speeds);
+
         // Inverses of diagonal blocks as a preconditioner.
         class Preconditioner
         {
         public:
+          /// Makes room for all blocks.
           void
-          initialize(const PolytopicDoFs       &dofs,
-                     const unsigned int         n_polytopes,
-                     const std::vector<double> &blocks);
+          reinit(const PolytopicDoFs &dofs, const unsigned int n_polytopes);
+          /// Inverts blocks again: of polytope k from place offset[k] of
+          /// @p blocks on, if changed[k].
+          void
+          update(const std::vector<double> &blocks,
+                 const std::vector<char>   &changed);
           void
           vmult(FlowVector &dst, const FlowVector &src) const;
 
@@ -223,8 +231,11 @@ namespace Tessella
         Preconditioner                                preconditioner;
         FlowVector                                    w, tau;
         // Blocks of the mass, of the divergence and of the jumps, which are
-        // computed once.
-        std::vector<double> mass_blocks, divergence_blocks, jump_blocks;
+        // computed once, and those of the preconditioner.
+        std::vector<double> mass_blocks, divergence_blocks, jump_blocks, blocks;
+        // Rounded factors of divergence and jumps in the preconditioner, for
+        // each polytope.
+        std::vector<std::array<double, 2>> factors;
       };
     } // namespace internal
   }   // namespace Flow

@@ -197,6 +197,20 @@ namespace Tessella
           }
         return largest;
       };
+      // The diagonal entries of polytopes of different size differ by many
+      // orders of magnitude, which neither the factorisation nor rounded
+      // entries mind, but the norms do: S A S with a diagonal of ones is
+      // inverted, and S (S A S)^{-1} S taken.
+      std::vector<double> scale(n, 1.);
+      for (std::uint64_t i = 0; i < n; ++i)
+        if (dense(i, i) != 0. && std::isfinite(dense(i, i)))
+          scale[i] = 1. / std::sqrt(std::abs(dense(i, i)));
+      const auto rescale = [&]() {
+        for (std::uint64_t j = 0; j < n; ++j)
+          for (std::uint64_t i = 0; i < n; ++i)
+            dense(i, j) *= scale[i] * scale[j];
+      };
+      rescale();
       const double before   = norm(dense);
       bool         singular = !std::isfinite(before);
       try
@@ -236,6 +250,7 @@ namespace Tessella
                     " and that the penalty constant is large enough. If it is "
                     "unique up to constants, declare them in "
                     "constant_null_space of Multigrid::AdditionalData."));
+      rescale();
     }
 
 
@@ -253,8 +268,9 @@ namespace Tessella
       const double tolerance =
         std::sqrt(static_cast<double>(std::numeric_limits<Number>::epsilon()));
       // A becomes P A P + s q q^T for one q after the other; these are
-      // orthogonal.
-      std::vector<double> image(n), transposed(n);
+      // orthogonal. Each s is the mean of the diagonal entries weighted by q^2,
+      // so that the term is not larger than the entries to which it is added.
+      std::vector<double> image(n), transposed(n), factors;
       for (const std::vector<double> &q : null_vectors)
         {
           std::fill(image.begin(), image.end(), 0.);
@@ -282,16 +298,20 @@ namespace Tessella
                        ", relative to the largest diagonal entry: a Dirichlet, "
                        "Robin or inflow boundary, or a reaction term, fixes "
                        "the constant, so that it must not be declared."));
+          double mean = 0.;
+          for (std::uint64_t i = 0; i < n; ++i)
+            mean += q[i] * q[i] * std::abs(dense(i, i));
+          factors.push_back(mean > 0. ? mean : 1.);
           for (std::uint64_t j = 0; j < n; ++j)
             for (std::uint64_t i = 0; i < n; ++i)
-              dense(i, j) += (product + largest) * q[i] * q[j] -
+              dense(i, j) += (product + factors.back()) * q[i] * q[j] -
                              image[i] * q[j] - q[i] * transposed[j];
         }
       invert(dense, symmetric);
-      for (const std::vector<double> &q : null_vectors)
+      for (std::size_t v = 0; v < factors.size(); ++v)
         for (std::uint64_t j = 0; j < n; ++j)
           for (std::uint64_t i = 0; i < n; ++i)
-            dense(i, j) -= q[i] * q[j] / largest;
+            dense(i, j) -= null_vectors[v][i] * null_vectors[v][j] / factors[v];
     }
 
 

@@ -295,6 +295,38 @@ test_bits()
 
 
 
+/// A subcycled run goes on without subcycles, with the convections of the past.
+void
+test_end_of_subcycling()
+{
+  const Domain<2> domain("hanging", "scattered", {1});
+  MovingFlow<2>   functions;
+  functions.moving = 0.5;
+  auto p           = domain.parameters(SplittingMethod::dual_splitting, 3);
+  p.tolerance      = 1e-10;
+  const auto make  = [&](const unsigned int n_subcycles) {
+    p.n_subcycles = n_subcycles;
+    return std::make_unique<IncompressibleFlow<2>>(
+      domain.triangulation, nullptr, domain.agglomeration, functions, p);
+  };
+  FlowFunction<2> u(functions, 2), pressure(functions, 1);
+  // The past is the exact flow: both have the same velocities at first.
+  const auto subcycled = make(2), extrapolated = make(0), next = make(0);
+  for (auto *flow : {subcycled.get(), extrapolated.get()})
+    flow->initialize_with_past(0., 0.02, u, pressure);
+  subcycled->step(0.02);
+  subcycled->write_state("state");
+  next->read_state("state");
+  next->step(0.02);
+  for (unsigned int n = 0; n < 2; ++n)
+    extrapolated->step(0.02);
+  check_below("end of subcycling: error",
+              errors(*next, functions).first,
+              2. * errors(*extrapolated, functions).first);
+}
+
+
+
 /// Short steps: the solution stays bounded and its error does not grow.
 void
 test_short_steps()
@@ -547,6 +579,7 @@ main(int argc, char **argv)
   test_orders({});
   test_orders({1});
   test_bits();
+  test_end_of_subcycling();
   test_short_steps();
   test_curved_quadrature();
   test_symmetry<2>();

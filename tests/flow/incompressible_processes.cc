@@ -101,10 +101,11 @@ compute_flow(const Triangulation<dim>           &triangulation,
        {Method::dual_splitting, Method::pressure_correction})
     {
       Flow::IncompressibleParameters p;
-      p.method    = method;
-      p.order     = method == Method::dual_splitting ? 3 : 2;
-      p.viscosity = 0.1;
-      p.tolerance = 1e-6;
+      p.method            = method;
+      p.order             = method == Method::dual_splitting ? 3 : 2;
+      p.viscosity         = 0.1;
+      p.tolerance         = 1e-6;
+      p.pressure_smoother = MultigridSmoother::chebyshev;
       for (unsigned int id = 0; id < n_boundary_ids; ++id)
         p.boundary.add(id,
                        id == 1 ? Flow::IncompressibleCondition::outflow

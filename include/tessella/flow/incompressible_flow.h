@@ -9,6 +9,7 @@
 #include <tessella/grid/agglomeration.h>
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/lac/host_vector.h>
+#include <tessella/multigrid/multigrid.h>
 
 #include <map>
 #include <memory>
@@ -55,6 +56,11 @@ namespace Tessella
       /// right-hand side.
       double       tolerance      = 1e-8;
       unsigned int max_iterations = 200;
+      /// Smoother of the multigrid method for the pressure. MultigridSmoother::
+      /// ilu needs the fewest iterations and the least time, but each process
+      /// factorises its own part: on several processes results then have other
+      /// bits, and with chebyshev the same ones.
+      MultigridSmoother pressure_smoother = MultigridSmoother::ilu;
       /// Quadrature on curved cells. The consistent one changes results by less
       /// than the error of the method and is much faster with mappings of
       /// degree 3 and more.
@@ -127,9 +133,10 @@ namespace Tessella
      * First guesses are extrapolated from past solutions.
      *
      * <b>Results</b> have the same bits for any number of threads, and of
-     * processes if multigrid joins no polytopes and these have the same numbers
-     * for each number of processes, since those are the order of the unknowns
-     * of the coarsest level, whose matrix is inverted.
+     * processes if the smoother of the pressure is chebyshev, multigrid joins
+     * no polytopes and these have the same numbers for each number of
+     * processes, since those are the order of the unknowns of the coarsest
+     * level, whose matrix is inverted.
      *
      * <b>Errors</b>, as exceptions with one sentence: parameters out of range,
      * a boundary id without a condition or a condition for an id that the mesh
