@@ -20,6 +20,8 @@
 #include <deal.II/numerics/data_out.h>
 #include <deal.II/numerics/vector_tools.h>
 
+#include <tessella/base/compatibility.h>
+
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -62,8 +64,8 @@ namespace Tessella
             }
           else
             {
-              const unsigned int available =
-                DEAL_II_VERSION_GTE(9, 5, 0) ? 3 : 2;
+              constexpr unsigned int available =
+                Compatibility::max_degree_of_simplex_dg;
               AssertThrow(degree >= 1 && degree <= available,
                           ExcMessage("This deal.II has FE_SimplexDGP of "
                                      "degrees 1 to " +
@@ -309,18 +311,17 @@ namespace Tessella
                    EndToEndResult          &result)
     {
       const Triangulation<dim> &triangulation = *mesh.triangulation;
-      const MPI_Comm            communicator = triangulation.get_communicator();
-      Timer                     timer;
-      const Element<dim>        element(mesh, degree);
-      DoFHandler<dim>           dof_handler(triangulation);
+      const MPI_Comm            communicator =
+        Compatibility::get_communicator(triangulation);
+      Timer              timer;
+      const Element<dim> element(mesh, degree);
+      DoFHandler<dim>    dof_handler(triangulation);
       dof_handler.distribute_dofs(*element.fe);
       result.n_cells              = triangulation.n_global_active_cells();
       result.n_dofs               = dof_handler.n_dofs();
       result.times[handler_stage] = lap(timer);
 
-      const IndexSet owned = dof_handler.locally_owned_dofs();
-      IndexSet       relevant;
-      DoFTools::extract_locally_relevant_dofs(dof_handler, relevant);
+      const IndexSet                 owned = dof_handler.locally_owned_dofs();
       TrilinosWrappers::SparseMatrix matrix;
       TrilinosWrappers::MPI::Vector  rhs(owned, communicator),
         solution(owned, communicator);
@@ -339,9 +340,9 @@ namespace Tessella
       TrilinosWrappers::PreconditionAMG::AdditionalData amg_data;
       amg_data.elliptic              = true;
       amg_data.higher_order_elements = degree > 1;
-      DoFTools::extract_constant_modes(dof_handler,
-                                       ComponentMask(1, true),
-                                       amg_data.constant_modes);
+      amg_data.constant_modes.assign(1,
+                                     std::vector<bool>(owned.n_elements(),
+                                                       true));
       amg.initialize(matrix, amg_data);
       result.times[setup_stage] = lap(timer);
 
@@ -356,15 +357,14 @@ namespace Tessella
       result.times[solve_stage] = lap(timer);
       result.n_iterations       = control.last_step();
 
-      TrilinosWrappers::MPI::Vector with_ghosts(owned, relevant, communicator);
-      with_ghosts = solution;
+      // Functions on owned cells have owned unknowns only.
       if (problem.exact_solution != nullptr)
         {
           Vector<double> difference(triangulation.n_active_cells());
           dealii::VectorTools::integrate_difference(
             *element.mapping,
             dof_handler,
-            with_ghosts,
+            solution,
             *problem.exact_solution,
             difference,
             element.error_quadrature,
@@ -378,7 +378,7 @@ namespace Tessella
         {
           DataOut<dim> data_out;
           data_out.attach_dof_handler(dof_handler);
-          data_out.add_data_vector(with_ghosts, "solution");
+          data_out.add_data_vector(solution, "solution");
           data_out.build_patches(*element.mapping, file.n_subdivisions);
           data_out.write_vtu_in_parallel(file.name, communicator);
         }

@@ -31,6 +31,17 @@ namespace Tessella
   } // namespace Compatibility
 } // namespace Tessella
 
+// ---- elements
+namespace Tessella
+{
+  namespace Compatibility
+  {
+    /// Largest degree of dealii::FE_SimplexDGP.
+    constexpr unsigned int max_degree_of_simplex_dg =
+      DEAL_II_VERSION_GTE(9, 5, 0) ? 3 : 2;
+  } // namespace Compatibility
+} // namespace Tessella
+
 // ---- reference cells: the class has the dimension as a template argument from
 // deal.II 9.8 on
 namespace Tessella
