@@ -18,6 +18,7 @@
 #include <tessella/lac/host_vector.h>
 #include <tessella/lac/trilinos_block_matrix.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -242,9 +243,17 @@ namespace Tessella
       }
 
       static void
-      check(const MatrixType &matrix, const MatrixStructure &structure)
+      check(const MatrixType &matrix, MatrixStructure &structure)
       {
         structure.check_size(matrix.m(), "matrix");
+        // The comparison takes milliseconds for a million polytopes.
+        const std::array<const void *, 3> arrays = {
+          {matrix.dof_offset().data(),
+           matrix.block_sparsity().value_offset.data(),
+           reinterpret_cast<const void *>(
+             static_cast<std::uintptr_t>(matrix.revision()))}};
+        if (structure.is_checked(arrays))
+          return;
         const std::string what =
           where == Storage::device ? "matrix on the device" : "block matrix";
         AssertThrow(matrix.dof_offset() == structure.dof_offset &&
@@ -255,6 +264,7 @@ namespace Tessella
                       " does not have the structure of "
                       "this mesh and element: call reinit() of the "
                       "assembler on it, after distribute_dofs()."));
+        structure.set_checked(arrays);
       }
 
       static value_type *

@@ -89,6 +89,7 @@ namespace Tessella
       for (unsigned int f = 1; f < n_fields(); ++f)
         if (spaces[f]->max_degree() > spaces[finest]->max_degree())
           finest = f;
+      finest_degree          = spaces[finest]->max_degree();
       quadrature             = PolytopicDoFs();
       quadrature.degree      = dofs(finest).degree;
       quadrature.n_basis     = dofs(finest).n_basis;
@@ -150,11 +151,10 @@ namespace Tessella
                             dofs(f).revision};
         }
 
-      const unsigned int max_degree = spaces[finest]->max_degree();
       structures[0].on_all_processes([&]() {
         spaces[finest]->tabulate(
-          integrand_degree(dim, max_degree, order, tensor_product) -
-          2 * max_degree + 2 * excess);
+          integrand_degree(dim, finest_degree, order, tensor_product) -
+          2 * finest_degree + 2 * excess);
       });
       spaces[test]->fill_penalty_factors(parameters.penalty.formula);
       const std::uint64_t tables = mesh().quadrature_revision;

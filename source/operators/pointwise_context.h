@@ -88,6 +88,8 @@ namespace Tessella
       find_quadrature();
 
       unsigned int finest = 0;
+      /// Its largest degree, whose search takes a loop over all polytopes.
+      unsigned int finest_degree = 0;
       /// Largest difference between the degree of a polytope and that of the
       /// finest space there.
       unsigned int               excess          = 0;
