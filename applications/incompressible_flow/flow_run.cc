@@ -104,9 +104,12 @@ namespace Tessella
       double       dt   = fixed;
       if (fixed == 0.)
         {
-          // A fluid at rest has no largest step; the first one is short then.
-          dt =
-            std::min(flow.cfl_step(input.cfl_number), 0.1 * input.final_time);
+          // A fluid at rest has no largest step; the first one is short then,
+          // since boundary values may set it in motion.
+          dt = flow.cfl_step(input.cfl_number);
+          if (!std::isfinite(dt))
+            dt = 1e-4 * input.final_time;
+          dt = std::min(dt, 0.1 * input.final_time);
           // A step that is a little shorter than the longest one stays as it
           // is: systems of the velocity are set up when the length changes.
           if (last_step > 0.)
