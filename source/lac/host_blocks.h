@@ -126,8 +126,38 @@ namespace Tessella
         }
     }
 
+    /// Registers of 16 bytes, in which each row of multiply() has two times
+    /// four floats or two times two doubles. Types of 32 bytes have the same
+    /// partial sums, but without AVX GCC keeps them in memory.
+    template <typename Number>
+    struct HalfPack
+    {
+      static constexpr unsigned int lanes = 16 / sizeof(Number);
+      typedef Number                Type __attribute__((vector_size(16)));
+      typedef Number                Unaligned
+        __attribute__((vector_size(16), aligned(sizeof(Number)), may_alias));
+
+      static Type
+      load(const Number *x)
+      {
+        return *reinterpret_cast<const Unaligned *>(x);
+      }
+
+      /// Sum of the lanes of both packs in ascending order.
+      static Number
+      sum(const Type &a, const Type &b)
+      {
+        Number s = a[0];
+        for (unsigned int v = 1; v < lanes; ++v)
+          s += a[v];
+        for (unsigned int v = 0; v < lanes; ++v)
+          s += b[v];
+        return s;
+      }
+    };
+
     /// y = A x for a row-major array whose rows begin @p stride entries apart.
-    /// Each row has eight partial sums in registers.
+    /// Each row has 32 bytes of partial sums in registers.
     template <typename Number>
     inline void
     multiply(const Number      *A,
@@ -137,48 +167,55 @@ namespace Tessella
              const Number      *x,
              Number            *y)
     {
-      constexpr unsigned int lanes = 32 / sizeof(Number);
-      typedef Number         Pack __attribute__((vector_size(32), aligned(4)));
-      const auto             sum = [](const Pack &p) {
-        Number s = p[0];
-        for (unsigned int v = 1; v < lanes; ++v)
-          s += p[v];
-        return s;
-      };
-      const unsigned int whole = n_columns / lanes * lanes;
-      unsigned int       i     = 0;
+      using P                      = HalfPack<Number>;
+      using Pack                   = typename P::Type;
+      constexpr unsigned int half  = P::lanes;
+      const unsigned int     whole = n_columns / (2 * half) * (2 * half);
+      unsigned int           i     = 0;
       for (; i + 4 <= n_rows; i += 4, A += 4 * stride)
         {
-          Pack s0 = {}, s1 = {}, s2 = {}, s3 = {};
-          for (unsigned int j = 0; j < whole; j += lanes)
+          const Number *const A1 = A + stride, *const A2 = A1 + stride,
+                              *const A3 = A2 + stride;
+          Pack a0 = {}, b0 = {}, a1 = {}, b1 = {}, a2 = {}, b2 = {}, a3 = {},
+               b3 = {};
+          for (unsigned int j = 0; j < whole; j += 2 * half)
             {
-              const Pack z = *reinterpret_cast<const Pack *>(x + j);
-              s0 += *reinterpret_cast<const Pack *>(A + j) * z;
-              s1 += *reinterpret_cast<const Pack *>(A + stride + j) * z;
-              s2 += *reinterpret_cast<const Pack *>(A + 2 * stride + j) * z;
-              s3 += *reinterpret_cast<const Pack *>(A + 3 * stride + j) * z;
+              const Pack z = P::load(x + j), w = P::load(x + j + half);
+              a0 += P::load(A + j) * z;
+              b0 += P::load(A + j + half) * w;
+              a1 += P::load(A1 + j) * z;
+              b1 += P::load(A1 + j + half) * w;
+              a2 += P::load(A2 + j) * z;
+              b2 += P::load(A2 + j + half) * w;
+              a3 += P::load(A3 + j) * z;
+              b3 += P::load(A3 + j + half) * w;
             }
-          y[i]     = sum(s0);
-          y[i + 1] = sum(s1);
-          y[i + 2] = sum(s2);
-          y[i + 3] = sum(s3);
+          Number s0 = P::sum(a0, b0), s1 = P::sum(a1, b1), s2 = P::sum(a2, b2),
+                 s3 = P::sum(a3, b3);
           for (unsigned int j = whole; j < n_columns; ++j)
             {
-              y[i] += A[j] * x[j];
-              y[i + 1] += A[stride + j] * x[j];
-              y[i + 2] += A[2 * stride + j] * x[j];
-              y[i + 3] += A[3 * stride + j] * x[j];
+              s0 += A[j] * x[j];
+              s1 += A1[j] * x[j];
+              s2 += A2[j] * x[j];
+              s3 += A3[j] * x[j];
             }
+          y[i]     = s0;
+          y[i + 1] = s1;
+          y[i + 2] = s2;
+          y[i + 3] = s3;
         }
       for (; i < n_rows; ++i, A += stride)
         {
-          Pack s = {};
-          for (unsigned int j = 0; j < whole; j += lanes)
-            s += *reinterpret_cast<const Pack *>(A + j) *
-                 *reinterpret_cast<const Pack *>(x + j);
-          y[i] = sum(s);
+          Pack a = {}, b = {};
+          for (unsigned int j = 0; j < whole; j += 2 * half)
+            {
+              a += P::load(A + j) * P::load(x + j);
+              b += P::load(A + j + half) * P::load(x + j + half);
+            }
+          Number s = P::sum(a, b);
           for (unsigned int j = whole; j < n_columns; ++j)
-            y[i] += A[j] * x[j];
+            s += A[j] * x[j];
+          y[i] = s;
         }
     }
 
