@@ -44,7 +44,7 @@ namespace Tessella
 
 
 
-    /// What a way from the mesh to the solution took and found.
+    /// Sizes, error and times of one run from the mesh to the solution.
     struct EndToEndResult
     {
       std::uint64_t n_cells = 0, n_polytopes = 0, n_dofs = 0;
@@ -52,7 +52,7 @@ namespace Tessella
       double        error        = 0.; ///< in L2
       /// Wall times in seconds.
       std::array<double, n_stages> times{};
-      /// What failed; empty if there is a solution.
+      /// Message of the error that ended the run; empty if there is none.
       std::string failure;
 
       /// Time from the mesh in memory to the solution.

@@ -328,7 +328,7 @@ namespace Tessella
             const double *const    height,
             const double           s)
     {
-      // With fixed numbers the compiler unrolls the loops.
+      // The compiler unrolls loops whose bounds are constants.
       if constexpr (dim == 2)
         return Obstacle<2, 2, 2>(gauge, facet, height, s).tighten();
       else if (facet.n_corners == 4)
