@@ -27,9 +27,9 @@ namespace Tessella
       prm.add_parameter(
         "Method",
         method,
-        "none: every cell is a polytope. metis: graph partitioning. "
-        "matching: neighbours joined pairwise on all threads, connected "
-        "polytopes. rtree: "
+        "none: every cell is a polytope. matching: neighbours joined pairwise "
+        "on all threads, connected polytopes. metis: graph partitioning. "
+        "rtree: "
         "sort-tile-recursive, into the number of polytopes asked for. rtree "
         "levels: nested levels of the tree. space filling curve: groups along "
         "a Hilbert curve. parents: ancestors of the cells of a refined mesh. "

@@ -55,7 +55,7 @@ namespace Tessella
       bool
       is_repaired() const;
 
-      std::string  method = "metis", file, field = "polytope", weights;
+      std::string  method = "matching", file, field = "polytope", weights;
       double       cells_per_polytope = 8.;
       unsigned int n_polytopes = 0, levels = 1, min_cells = 1;
       bool         split_disconnected = false;

@@ -80,10 +80,10 @@ namespace Tessella
 
 
   template <int dim>
-  const PenaltyParameters &
-  PolytopicAssembler<dim>::penalty_parameters() const
+  const AssemblyParameters &
+  PolytopicAssembler<dim>::parameters() const
   {
-    return implementation->context.parameters.penalty;
+    return implementation->context.parameters;
   }
 
 

@@ -42,7 +42,10 @@ namespace Tessella
     {
       static constexpr int max_corners = (dim == 2 ? 2 : 4);
 
-      double       corner[max_corners][dim];
+      double corner[max_corners][dim];
+      // The same, coordinate by coordinate; a triangle has its first corner
+      // once more.
+      double       coordinate[dim][max_corners];
       double       centre[dim];
       double       inner_normal[dim];
       int          n_corners;
@@ -54,6 +57,48 @@ namespace Tessella
       unsigned int  n_points;
       const double *shift;
     };
+
+
+
+    /// Values at two corners. Registers of 16 bytes exist on every x86-64.
+    struct CornerPair
+    {
+      typedef double Type __attribute__((vector_size(16)));
+      typedef double Unaligned
+        __attribute__((vector_size(16), aligned(8), may_alias));
+
+      static Type
+      load(const double *x)
+      {
+        return *reinterpret_cast<const Unaligned *>(x);
+      }
+      static void
+      store(const Type &value, double *x)
+      {
+        *reinterpret_cast<Unaligned *>(x) = value;
+      }
+    };
+
+
+
+    /// Evaluates a . x + a_0 at all corners of @p facet, each as dot() does.
+    /// @p value has max_corners entries.
+    template <int dim>
+    inline void
+    evaluate_at_corners(const double          *a,
+                        const double           a_0,
+                        const LocalFacet<dim> &facet,
+                        double *const          value)
+    {
+      for (int j = 0; j < LocalFacet<dim>::max_corners; j += 2)
+        {
+          CornerPair::Type sum =
+            a[0] * CornerPair::load(&facet.coordinate[0][j]);
+          for (int d = 1; d < dim; ++d)
+            sum += a[d] * CornerPair::load(&facet.coordinate[d][j]);
+          CornerPair::store(sum + a_0, value + j);
+        }
+    }
 
 
 
@@ -130,8 +175,7 @@ namespace Tessella
                      const LocalFacet<dim> &facet,
                      double *const          height)
     {
-      for (int j = 0; j < facet.n_corners; ++j)
-        height[j] = gauge.evaluate_height(facet.corner[j]);
+      evaluate_at_corners<dim>(gauge.height, gauge.height_0, facet, height);
     }
 
     /// Whether one of the first @p n corners is above the base.
@@ -211,11 +255,17 @@ namespace Tessella
         bool free = false;
         for (int i = 0; i < w; ++i)
           {
+            evaluate_at_corners<dim>(gauge.wall[i],
+                                     gauge.wall_0[i],
+                                     facet,
+                                     wall[i]);
             bool beyond = true;
-            for (int j = 0; j < n; ++j)
+            for (int j = 0; j < n_lanes; j += 2)
               {
-                wall[i][j] = gauge.evaluate_wall(i, facet.corner[j]);
-                beyond &= wall[i][j] - s * height[j] <= gauge_tolerance;
+                const auto difference = CornerPair::load(wall[i] + j) -
+                                        s * CornerPair::load(height + j);
+                beyond &= (difference[0] <= gauge_tolerance) &
+                          (difference[1] <= gauge_tolerance);
               }
             free |= beyond;
             if (free && facet.n_points == 0)
@@ -314,7 +364,9 @@ namespace Tessella
       const LocalFacet<dim> &facet;
       const double *const    height; // of the corners
       double                 s;
-      double                 wall[w][n];
+      // Values at all corners, see evaluate_at_corners().
+      static constexpr int n_lanes = LocalFacet<dim>::max_corners;
+      double               wall[w][n_lanes];
     };
 
 

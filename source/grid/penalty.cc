@@ -97,6 +97,9 @@ namespace Tessella
                 }
               for (int d = 0; d < dim; ++d)
                 {
+                  for (int j = 0; j < LocalFacet<dim>::max_corners; ++j)
+                    facet.coordinate[d][j] =
+                      facet.corner[j < facet.n_corners ? j : 0][d];
                   facet.centre[d] = 0;
                   for (int j = 0; j < facet.n_corners; ++j)
                     facet.centre[d] += facet.corner[j][d];

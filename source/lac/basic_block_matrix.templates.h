@@ -56,12 +56,12 @@ namespace Tessella
   template <typename Number, typename Data>
   void
   BasicBlockMatrix<Number, Data>::reinit(
-    const BlockSparsity                         &sparsity,
+    BlockSparsity                                sparsity,
     const std::vector<std::uint64_t>            &dof_offset,
     const std::shared_ptr<const BlockPartition> &partition)
   {
     data.reset(); // frees memory for the new matrix
-    set_structure(sparsity, dof_offset, partition);
+    set_structure(std::move(sparsity), dof_offset, partition);
     data = Data::make(*this);
   }
 

@@ -30,7 +30,7 @@ namespace Tessella
 
   void
   BlockMatrixBase::set_structure(
-    const BlockSparsity                         &sparsity,
+    BlockSparsity                              &&sparsity,
     const std::vector<std::uint64_t>            &dof_offset,
     const std::shared_ptr<const BlockPartition> &partition)
   {
@@ -45,7 +45,7 @@ namespace Tessella
                 ExcMessage("The partition is not one of the rows of this "
                            "matrix."));
     structure = std::make_unique<const Structure>(
-      Structure{sparsity, dof_offset, partition, new_revision()});
+      Structure{std::move(sparsity), dof_offset, partition, new_revision()});
   }
 
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "../base/collective.h"
@@ -140,12 +141,18 @@ namespace Tessella
     {
       matrix.check_has_all_blocks("A Galerkin operator of Multigrid");
       rebuild(implementation, hierarchy, data, [&](Implementation &result) {
-        if (without_penalty != nullptr)
-          result.check_matrix(*without_penalty, hierarchy, 0);
+        const unsigned int level =
+          without_penalty == nullptr
+            ? 0
+            : result.level_without_penalty(*without_penalty, hierarchy);
         if constexpr (std::is_same<GivenMatrix, MatrixType>::value)
           {
             result.start(matrix, hierarchy);
-            result.make_matrices(hierarchy, without_penalty);
+            result.make_matrices(hierarchy,
+                                 without_penalty == nullptr
+                                   ? nullptr
+                                   : without_penalty->values(),
+                                 level);
           }
         else
           {
@@ -155,15 +162,13 @@ namespace Tessella
               "A Multigrid in single precision of matrices in double "
               "precision.");
             result.start_in_basis(matrix, hierarchy);
-            MatrixType rounded;
+            Array<Number> rounded;
             if (without_penalty != nullptr)
-              {
-                result.reinit_like(matrix, rounded);
-                result.change_basis(*without_penalty, rounded);
-              }
+              result.round(*without_penalty, hierarchy, level, rounded);
             result.make_matrices(hierarchy,
-                                 without_penalty != nullptr ? &rounded
-                                                            : nullptr);
+                                 without_penalty == nullptr ? nullptr
+                                                            : rounded.data(),
+                                 level);
           }
       });
     }
@@ -271,6 +276,23 @@ namespace Tessella
       });
     }
 
+    // Level, 0 or 1, of a matrix without penalty. Throws if it fits neither.
+    // Collective.
+    template <typename GivenMatrix>
+    unsigned int
+    level_without_penalty(const GivenMatrix        &matrix,
+                          const MultigridHierarchy &hierarchy) const
+    {
+      const bool finest =
+        matrix.dof_offset() == hierarchy.level(0).dof_offset ||
+        hierarchy.n_levels() == 1 || !hierarchy.has_polytopes_of_mesh(1);
+      const unsigned int level =
+        Utilities::MPI::min(finest ? 0u : 1u, communicator);
+      matrix.check_has_all_blocks("A Galerkin operator of Multigrid");
+      check_matrix(matrix, hierarchy, level);
+      return level;
+    }
+
     // Makes the levels, of which the first one has @p matrix, and the transfer
     // between them.
     void
@@ -303,21 +325,18 @@ namespace Tessella
     {
       check_matrix(matrix, hierarchy, 0);
       in_basis = std::make_unique<MatrixType>();
-      reinit_like(matrix, *in_basis);
+      Tessella::on_all_processes(communicator, [&] {
+        in_basis->reinit(matrix.block_sparsity(),
+                         matrix.dof_offset(),
+                         matrix.partition());
+      });
       start(*in_basis, hierarchy);
       make_basis(matrix, hierarchy);
-      change_basis(matrix, *in_basis);
-    }
-
-    // Gives @p matrix the structure of @p other. Collective.
-    template <typename OtherMatrix>
-    void
-    reinit_like(const OtherMatrix &other, MatrixType &matrix) const
-    {
       Tessella::on_all_processes(communicator, [&] {
-        matrix.reinit(other.block_sparsity(),
-                      other.dof_offset(),
-                      other.partition());
+        change_basis(levels[0]->smoother.blocks.rows,
+                     {basis_offset.data(), basis.data()},
+                     matrix,
+                     in_basis->values());
       });
     }
 
@@ -420,18 +439,111 @@ namespace Tessella
     }
 
     template <typename DoubleMatrix>
-    void
-    change_basis(const DoubleMatrix &from, MatrixType &to)
+    static void
+    change_basis(const internal::BlockRows  &rows,
+                 const internal::BlockBases &bases,
+                 const DoubleMatrix         &from,
+                 Number                     *to)
     {
+      SpaceType::call(
+        [&] { Blocks::change_basis(rows, bases, from.values(), to); });
+    }
+
+    // Values of a matrix of level @p l, 0 or 1, in the bases given by W.
+    template <typename DoubleMatrix>
+    void
+    round(const DoubleMatrix       &from,
+          const MultigridHierarchy &hierarchy,
+          const unsigned int        l,
+          Array<Number>            &to) const
+    {
+      const internal::BlockBases bases = {basis_offset.data(), basis.data()};
       Tessella::on_all_processes(communicator, [&] {
+        to.resize(from.n_nonzero_elements());
+        if (l == 0)
+          {
+            change_basis(levels[0]->smoother.blocks.rows,
+                         bases,
+                         from,
+                         to.data());
+            return;
+          }
+        // The functions of level 1 are the first ones of each component, and
+        // their W is a leading part of that of level 0: the Galerkin product of
+        // a block-diagonal matrix.
+        const DiagonalBlocks fine(hierarchy.level(0).dof_offset),
+          coarse(hierarchy.level(1).dof_offset);
+        internal::GalerkinPlan plan;
+        plan.fine       = fine.rows;
+        plan.coarse     = coarse.rows;
+        plan.n_blocks   = coarse.rows.n;
+        plan.offset     = coarse.numbers.data();
+        plan.row        = coarse.indices.data();
+        plan.block      = coarse.indices.data();
+        plan.coarse_row = coarse.indices.data();
+        internal::BlockTransfer<double> transfer;
+        transfer.n_fine        = fine.rows.n;
+        transfer.n_coarse      = coarse.rows.n;
+        transfer.n_components  = hierarchy.n_components();
+        transfer.fine_offset   = fine.rows.dof_offset;
+        transfer.coarse_offset = coarse.rows.dof_offset;
+        transfer.parent        = nullptr;
+        transfer.child_offset  = nullptr;
+        transfer.child         = nullptr;
+        transfer.matrix_offset = nullptr;
+        transfer.matrix        = nullptr;
+        transfer.max_fine      = fine.rows.max_size;
+        transfer.max_coarse    = coarse.rows.max_size;
+        Array<double> leading;
+        leading.resize(coarse.n_values);
         SpaceType::call([&] {
-          Blocks::change_basis(levels[0]->smoother.blocks.rows,
-                               {basis_offset.data(), basis.data()},
-                               from.values(),
-                               to.values());
+          Basis::galerkin(plan, transfer, basis.data(), leading.data());
         });
+        internal::BlockData<DoubleMatrix> structure;
+        structure.reinit(from);
+        change_basis(structure.rows,
+                     {coarse.rows.value_offset, leading.data()},
+                     from,
+                     to.data());
       });
     }
+
+    // Structure of a block-diagonal matrix.
+    struct DiagonalBlocks
+    {
+      explicit DiagonalBlocks(const std::vector<std::uint64_t> &dof_offset)
+      {
+        const unsigned int         n = dof_offset.size() - 1;
+        std::vector<unsigned int>  numbers_of_blocks(n), sizes(n);
+        std::vector<std::uint64_t> offsets(n + 1), squares(n + 1, 0);
+        std::iota(numbers_of_blocks.begin(), numbers_of_blocks.end(), 0u);
+        std::iota(offsets.begin(), offsets.end(), std::uint64_t(0));
+        for (unsigned int k = 0; k < n; ++k)
+          {
+            sizes[k]       = dof_offset[k + 1] - dof_offset[k];
+            squares[k + 1] = squares[k] + std::uint64_t(sizes[k]) * sizes[k];
+            rows.max_size  = std::max(rows.max_size, sizes[k]);
+          }
+        n_values           = squares[n];
+        rows.n             = n;
+        rows.max_width     = rows.max_size;
+        rows.n_dofs        = dof_offset[n];
+        rows.dof_offset    = copy(first_dof, dof_offset);
+        rows.block_offset  = copy(numbers, offsets);
+        rows.value_offset  = copy(first_value, squares);
+        rows.square_offset = rows.value_offset;
+        rows.block_column  = copy(indices, numbers_of_blocks);
+        rows.column_offset = copy(zeros, std::vector<unsigned int>(n, 0));
+        rows.row_width     = copy(width, sizes);
+        rows.diagonal      = rows.column_offset;
+      }
+
+      internal::BlockRows  rows;
+      std::uint64_t        n_values;
+      Array<std::uint64_t> first_dof, numbers, first_value;
+      /// 0, 1, 2, ... and other arrays with an entry for each block.
+      Array<unsigned int> indices, zeros, width;
+    };
 
     // Fills an array and returns its address.
     template <typename T>
@@ -483,100 +595,124 @@ namespace Tessella
              std::vector<Number>(injection.begin(), injection.end()));
     }
 
-    // Galerkin matrices of all coarse levels.
+    // Galerkin matrices of all coarse levels. @p without_penalty: values of a
+    // matrix of level @p level_of_none, 0 or 1, or null.
     void
     make_matrices(const MultigridHierarchy &hierarchy,
-                  const MatrixType         *without_penalty)
+                  const Number             *without_penalty,
+                  const unsigned int        level_of_none)
     {
-      // Matrices of the finer level with the penalty of the mesh, and without.
-      const MatrixType *full = levels[0]->matrix, *none = without_penalty;
-      MatrixType        present_full, present_none;
+      // Values of the finer level with the penalty of the mesh, and without.
+      const Number *full = levels[0]->matrix->values(), *none = without_penalty;
+      // Those of the present and of the next level take turns.
+      Array<Number> of_full[2], of_none[2];
       for (unsigned int l = 0; l + 1 < levels.size(); ++l)
         {
-          const MultigridHierarchy::Level &fine   = hierarchy.level(l),
-                                          &coarse = hierarchy.level(l + 1);
-          Level                 &level            = *levels[l + 1];
+          Level                 &level = *levels[l + 1];
           internal::GalerkinPlan plan;
-          Array<std::uint64_t>   offset;
-          Array<unsigned int>    row, block, coarse_row;
-          MatrixType             next_full, next_none;
-          const auto             on_all_processes = [&](const auto &work) {
-            Tessella::on_all_processes(communicator, work);
-          };
-          on_all_processes([&] {
-            const internal::GalerkinStructure structure(full->block_sparsity(),
-                                                        fine.parent,
-                                                        coarse.n_owned,
-                                                        coarse.dof_offset);
-            plan.n_blocks     = structure.coarse_row.size();
-            plan.offset       = copy(offset, structure.offset);
-            plan.row          = copy(row, structure.row);
-            plan.block        = copy(block, structure.block);
-            plan.coarse_row   = copy(coarse_row, structure.coarse_row);
-            const auto reinit = [&](MatrixType &matrix) {
-              matrix.reinit(structure.sparsity,
-                            coarse.dof_offset,
-                            coarse.partition);
-            };
-            reinit(level.own);
-            if (without_penalty != nullptr)
-              {
-                reinit(next_full);
-                reinit(next_none);
-              }
-          });
-          level.matrix = &level.own;
-          level.smoother.reinit(level.own);
-          plan.fine           = levels[l]->smoother.blocks.rows;
-          plan.coarse         = level.smoother.blocks.rows;
-          const auto galerkin = [&](const MatrixType &from, MatrixType &to) {
-            SpaceType::call([&] {
-              Blocks::galerkin(plan,
-                               levels[l]->transfer,
-                               from.values(),
-                               to.values());
-            });
+          PlanArrays             arrays;
+          make_structure(hierarchy, l, plan, arrays);
+          const auto galerkin = [&](const Number *from, Number *to) {
+            SpaceType::call(
+              [&] { Blocks::galerkin(plan, levels[l]->transfer, from, to); });
           };
           if (without_penalty == nullptr)
             {
-              on_all_processes([&] { galerkin(*full, level.own); });
-              full = &level.own;
+              Tessella::on_all_processes(communicator, [&] {
+                galerkin(full, level.own.values());
+              });
+              full = level.own.values();
               continue;
             }
-          on_all_processes([&] {
-            galerkin(*full, next_full);
-            galerkin(*none, next_none);
+          const bool     is_given  = l < level_of_none;
+          Array<Number> &next_full = of_full[l % 2],
+                        &next_none = of_none[l % 2];
+          Tessella::on_all_processes(communicator, [&] {
+            const std::size_t n = level.own.n_nonzero_elements();
+            next_full.resize(n);
+            galerkin(full, next_full.data());
+            if (is_given)
+              return;
+            next_none.resize(n);
+            galerkin(none, next_none.data());
           });
-          double ratio = coarse.penalty_ratio;
-          for (unsigned int attempt = 0;; ++attempt)
-            {
-              SpaceType::call([&] {
-                const std::size_t n = level.own.n_nonzero_elements();
-                Blocks::set_zero(n, level.own.values());
-                Blocks::add(n, ratio, next_full.values(), level.own.values());
-                Blocks::add(n,
-                            1. - ratio,
-                            next_none.values(),
-                            level.own.values());
-              });
-              try
-                {
-                  prepare_level(l + 1);
-                  break;
-                }
-              catch (const ExceptionBase &)
-                {
-                  if (!data.symmetric || ratio == 1.)
-                    throw;
-                }
-              ratio = attempt < 3 ? std::sqrt(ratio) : 1.;
-            }
-          report.levels[l + 1].penalty_ratio = ratio;
-          present_full                       = std::move(next_full);
-          present_none                       = std::move(next_none);
-          full                               = &present_full;
-          none                               = &present_none;
+          if (!is_given)
+            none = next_none.data();
+          full = next_full.data();
+          rescale_penalty(hierarchy, l + 1, full, none);
         }
+    }
+
+    struct PlanArrays
+    {
+      Array<std::uint64_t> offset;
+      Array<unsigned int>  row, block, coarse_row;
+    };
+
+    // Structure of the matrix of level l + 1, and how it follows from level l.
+    // Collective.
+    void
+    make_structure(const MultigridHierarchy &hierarchy,
+                   const unsigned int        l,
+                   internal::GalerkinPlan   &plan,
+                   PlanArrays               &arrays)
+    {
+      const MultigridHierarchy::Level &fine   = hierarchy.level(l),
+                                      &coarse = hierarchy.level(l + 1);
+      Level &level                            = *levels[l + 1];
+      Tessella::on_all_processes(communicator, [&] {
+        internal::GalerkinStructure structure(
+          levels[l]->matrix->block_sparsity(),
+          fine.parent,
+          coarse.n_owned,
+          coarse.dof_offset);
+        plan.n_blocks   = structure.coarse_row.size();
+        plan.offset     = copy(arrays.offset, structure.offset);
+        plan.row        = copy(arrays.row, structure.row);
+        plan.block      = copy(arrays.block, structure.block);
+        plan.coarse_row = copy(arrays.coarse_row, structure.coarse_row);
+        level.own.reinit(std::move(structure.sparsity),
+                         coarse.dof_offset,
+                         coarse.partition);
+      });
+      level.matrix = &level.own;
+      level.smoother.reinit(level.own);
+      plan.fine   = levels[l]->smoother.blocks.rows;
+      plan.coarse = level.smoother.blocks.rows;
+    }
+
+    // Matrix of level @p l from those with the penalty of the mesh and without,
+    // and its smoother.
+    void
+    rescale_penalty(const MultigridHierarchy &hierarchy,
+                    const unsigned int        l,
+                    const Number             *full,
+                    const Number             *none)
+    {
+      Level &level = *levels[l];
+      double ratio = hierarchy.level(l).penalty_ratio;
+      for (unsigned int attempt = 0;; ++attempt)
+        {
+          SpaceType::call([&] {
+            const std::size_t n  = level.own.n_nonzero_elements();
+            Number *const     to = level.own.values();
+            Blocks::set_zero(n, to);
+            Blocks::add(n, ratio, full, to);
+            Blocks::add(n, 1. - ratio, none, to);
+          });
+          try
+            {
+              prepare_level(l);
+              break;
+            }
+          catch (const ExceptionBase &)
+            {
+              if (!data.symmetric || ratio == 1.)
+                throw;
+            }
+          ratio = attempt < 3 ? std::sqrt(ratio) : 1.;
+        }
+      report.levels[l].penalty_ratio = ratio;
     }
 
     // Allocates the vectors and sets up the smoother or the coarse solver of a

@@ -7,6 +7,7 @@
 #include <deal.II/fe/fe_system.h>
 
 #include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/grid/revision.h>
 #include <tessella/multigrid/multigrid_hierarchy.h>
 #include <tessella/portable/legendre.h>
 
@@ -17,6 +18,7 @@
 
 #include "../base/collective.h"
 #include "../grid/ghost_exchange.h"
+#include "../grid/space_view.h"
 
 namespace Tessella
 {
@@ -437,11 +439,133 @@ namespace Tessella
 
 
 
+  bool
+  MultigridHierarchy::has_polytopes_of_mesh(const unsigned int l) const
+  {
+    AssertIndexRange(l, levels.size());
+    return std::all_of(levels.begin(),
+                       levels.begin() + l,
+                       [](const Level &level) { return level.parent.empty(); });
+  }
+
+
+
+  namespace
+  {
+    /// Space of lower degrees on the polytopes of another space.
+    template <int dim>
+    class LowerDegreeSpace : public internal::SpaceView<dim>
+    {
+    public:
+      /// @p first_dof: of all polytopes, ghosts included, counted over all
+      /// processes.
+      LowerDegreeSpace(const PolytopicSpace<dim>                  &space,
+                       PolytopicDoFs                             &&dofs,
+                       const std::vector<types::global_dof_index> &first_dof)
+        : internal::SpaceView<dim>(space, std::move(dofs))
+        , first_dofs(first_dof)
+        , n_all_dofs(
+            Utilities::MPI::sum(n_own_dofs(), space.get_communicator()))
+      {}
+
+      types::global_dof_index
+      n_dofs() const override
+      {
+        return n_all_dofs;
+      }
+      types::global_dof_index
+      first_dof(const unsigned int polytope) const override
+      {
+        AssertIndexRange(polytope, first_dofs.size());
+        return first_dofs[polytope];
+      }
+      unsigned int
+      max_degree() const override
+      {
+        return this->dofs.whole.max_degree;
+      }
+      unsigned int
+      max_dofs_per_polytope() const override
+      {
+        return this->dofs.n_components * this->dofs.whole.max_basis;
+      }
+      IndexSet
+      locally_owned_dofs() const override
+      {
+        IndexSet set(n_all_dofs);
+        if (n_own_dofs() > 0)
+          set.add_range(first_dofs[0], first_dofs[0] + n_own_dofs());
+        set.compress();
+        return set;
+      }
+
+    private:
+      types::global_dof_index
+      n_own_dofs() const
+      {
+        return this->dofs.dof_offset[this->space.n_polytopes()];
+      }
+
+      const std::vector<types::global_dof_index> first_dofs;
+      const types::global_dof_index              n_all_dofs;
+    };
+  } // namespace
+
+
+
+  template <int dim>
+  std::unique_ptr<PolytopicSpace<dim>>
+  MultigridHierarchy::space_of_level(const PolytopicSpace<dim> &space,
+                                     const unsigned int         l) const
+  {
+    AssertThrow(dim == dimension && space.n_polytopes() == levels[0].n_owned &&
+                  space.polytopic_dofs().degree.size() ==
+                    levels[0].degree.size(),
+                ExcMessage("The space is not the one that the hierarchy was "
+                           "made for."));
+    AssertThrow(has_polytopes_of_mesh(l), ExcInternalError());
+    const Level  &level = levels[l];
+    PolytopicDoFs dofs;
+    dofs.n_components       = components;
+    dofs.degree             = level.degree;
+    dofs.dof_offset         = level.dof_offset;
+    dofs.revision           = new_revision();
+    unsigned int extrema[3] = {0, 0, 0};
+    for (unsigned int k = 0; k < level.degree.size(); ++k)
+      {
+        dofs.n_basis.push_back(
+          Legendre::n_functions(dim, level.degree[k], tensor_product));
+        extrema[0] = std::max(extrema[0], dofs.degree[k]);
+        extrema[1] = std::max(extrema[1], dofs.n_basis[k]);
+        extrema[2] = std::max(extrema[2], invalid_index - dofs.n_basis[k]);
+      }
+    Utilities::MPI::max(extrema, comm, extrema);
+    dofs.whole.is_set       = space.polytopic_dofs().whole.is_set;
+    dofs.whole.max_degree   = extrema[0];
+    dofs.whole.max_basis    = extrema[1];
+    dofs.whole.min_basis    = invalid_index - extrema[2];
+    dofs.whole.total_degree = !tensor_product;
+
+    std::vector<std::uint64_t> first = first_rows(level);
+    first.resize(level.degree.size());
+    if (level.partition != nullptr)
+      levels[0].partition->update_ghosts(first);
+    return std::make_unique<LowerDegreeSpace<dim>>(
+      space,
+      std::move(dofs),
+      std::vector<types::global_dof_index>(first.begin(), first.end()));
+  }
+
+
+
 #define INSTANTIATE(dim)                                                \
   template MultigridHierarchy::MultigridHierarchy(                      \
     const AgglomerationHandler<dim> &,                                  \
     const NestedAgglomeration::Parents &,                               \
     const AdditionalData &);                                            \
+  template std::unique_ptr<PolytopicSpace<dim>>                         \
+  MultigridHierarchy::space_of_level(const PolytopicSpace<dim> &,       \
+                                     const unsigned int) const;         \
   template std::unique_ptr<AgglomerationHandler<dim>>                   \
   MultigridHierarchy::coarse_handler(const AgglomerationHandler<dim> &, \
                                      const unsigned int) const;

@@ -2,6 +2,7 @@
 
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
+#include <deal.II/base/thread_management.h>
 
 #include <tessella/base/on_all_processes.h>
 #include <tessella/multigrid/multigrid_hierarchy.h>
@@ -9,7 +10,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -31,6 +34,10 @@ namespace Tessella
         std::array<double, dim> center;
         unsigned int            index;
       };
+
+      // Number of items from which on both halves of a cut are cut further at
+      // the same time.
+      constexpr std::ptrdiff_t n_items_of_task = 2048;
 
       // Divides the items into @p n_parts sets of about equal size.
       template <int dim>
@@ -71,8 +78,16 @@ namespace Tessella
                                     ? a.center[direction] < b.center[direction]
                                     : a.index < b.index;
                          });
-        cut(begin, middle, first_part, left, parts);
+        const auto cut_left = [&]() {
+          cut(begin, middle, first_part, left, parts);
+        };
+        Threads::TaskGroup<void> task;
+        if (end - begin >= n_items_of_task)
+          task += Threads::new_task(std::function<void()>(cut_left));
+        else
+          cut_left();
         cut(middle, end, first_part + left, n_parts - left, parts);
+        task.join_all();
       }
 
       template <int dim>

@@ -171,9 +171,9 @@ namespace Tessella
     /// AdditionalData::penalty.
     void
     set_penalty(const PenaltyParameters &penalty);
-    /// Parameters of the penalty of the following assemblies.
-    const PenaltyParameters &
-    penalty_parameters() const;
+    /// The parameters given to the constructor, with the present penalty.
+    const AdditionalData &
+    parameters() const;
 
     /// The handler or slab given to the constructor.
     const PolytopicSpace<dim> &

@@ -52,7 +52,7 @@ namespace Tessella
      * rows. Cost: time and copies in proportion to the number of blocks.
      */
     void
-    reinit(const BlockSparsity                         &sparsity,
+    reinit(BlockSparsity                                sparsity,
            const std::vector<std::uint64_t>            &dof_offset,
            const std::shared_ptr<const BlockPartition> &partition = nullptr);
     void

@@ -72,7 +72,7 @@ namespace Tessella
     operator=(BlockMatrixBase &&matrix) noexcept;
 
     void
-    set_structure(const BlockSparsity                         &sparsity,
+    set_structure(BlockSparsity                              &&sparsity,
                   const std::vector<std::uint64_t>            &dof_offset,
                   const std::shared_ptr<const BlockPartition> &partition);
     void

@@ -203,26 +203,28 @@ namespace Tessella
     /**
      * Sets up Galerkin operators with the penalty rescaled, from what was used
      * to assemble the matrix: @p problem, a Form or a SystemForm, is assembled
-     * once more without its penalty. Polytopes are joined by
-     * NestedAgglomeration::rtree(), degrees are reduced one by one. The handler
-     * of @p assembler must be an AgglomerationHandler. For @p matrix, see the
-     * next function. Cost, beside that of the set-up: an assembly, and memory
-     * for a second matrix until the function returns.
+     * without its penalty for the next level, or for the mesh if that level has
+     * other polytopes. Polytopes are joined by NestedAgglomeration::rtree(),
+     * degrees are reduced one by one. The handler of @p assembler must be an
+     * AgglomerationHandler. For @p matrix, see the function after the next one.
+     * Cost, beside that of the set-up: this assembly, and memory for its matrix
+     * until the function returns, which at degree 3 in 3-D is a quarter of that
+     * of @p matrix.
      */
     template <typename OtherMatrix, typename Problem, int dim>
     void
-    initialize(PolytopicAssembler<dim> &assembler,
-               const Problem           &problem,
-               const OtherMatrix       &matrix,
-               const AdditionalData    &data = AdditionalData());
+    initialize(const PolytopicAssembler<dim> &assembler,
+               const Problem                 &problem,
+               const OtherMatrix             &matrix,
+               const AdditionalData          &data = AdditionalData());
     /// The same with a hierarchy of your own.
     template <typename OtherMatrix, typename Problem, int dim>
     void
-    initialize(PolytopicAssembler<dim>  &assembler,
-               const Problem            &problem,
-               const OtherMatrix        &matrix,
-               const MultigridHierarchy &hierarchy,
-               const AdditionalData     &data = AdditionalData());
+    initialize(const PolytopicAssembler<dim> &assembler,
+               const Problem                 &problem,
+               const OtherMatrix             &matrix,
+               const MultigridHierarchy      &hierarchy,
+               const AdditionalData          &data = AdditionalData());
     /// Sets up Galerkin operators. OtherMatrix: MatrixType, where @p matrix
     /// must outlive this object; or the same in double precision if MatrixType
     /// is in single precision, see above, where it is not needed afterwards.
@@ -232,7 +234,8 @@ namespace Tessella
                const MultigridHierarchy &hierarchy,
                const AdditionalData     &data = AdditionalData());
     /// Sets up Galerkin operators with the penalty rescaled. @p without_penalty
-    /// is not needed afterwards.
+    /// is a matrix of the mesh or, if it has the same polytopes, of the next
+    /// level, and is not needed afterwards.
     template <typename OtherMatrix>
     void
     initialize(const OtherMatrix        &matrix,
@@ -305,26 +308,23 @@ namespace Tessella
       return *handler;
     }
 
-    /// Assembles @p problem without its penalty.
+    /// Assembles @p problem without its penalty, for the next coarser level if
+    /// it has the same polytopes, or else for the mesh.
     template <int dim, typename Problem, typename MatrixType>
     void
-    assemble_without_penalty(PolytopicAssembler<dim> &assembler,
-                             const Problem           &problem,
-                             MatrixType              &matrix)
+    assemble_without_penalty(const PolytopicAssembler<dim> &assembler,
+                             const MultigridHierarchy      &hierarchy,
+                             const Problem                 &problem,
+                             MatrixType                    &matrix)
     {
-      struct PenaltyGuard
-      {
-        PolytopicAssembler<dim> &assembler;
-        const PenaltyParameters  penalty;
-        ~PenaltyGuard()
-        {
-          assembler.set_penalty(penalty);
-        }
-      };
-      const PenaltyGuard guard{assembler, assembler.penalty_parameters()};
-      assembler.set_penalty({0., guard.penalty.formula});
-      assembler.reinit(matrix);
-      assembler.assemble_matrix(problem, matrix);
+      const unsigned int level =
+        hierarchy.n_levels() > 1 && hierarchy.has_polytopes_of_mesh(1) ? 1 : 0;
+      const auto space = hierarchy.space_of_level(assembler.space(), level);
+      auto       data  = assembler.parameters();
+      data.penalty.constant = 0.;
+      PolytopicAssembler<dim> without_penalty(*space, data);
+      without_penalty.reinit(matrix);
+      without_penalty.assemble_matrix(problem, matrix);
     }
   } // namespace internal
 
@@ -333,14 +333,17 @@ namespace Tessella
   template <typename MatrixType>
   template <typename OtherMatrix, typename Problem, int dim>
   void
-  Multigrid<MatrixType>::initialize(PolytopicAssembler<dim>  &assembler,
-                                    const Problem            &problem,
-                                    const OtherMatrix        &matrix,
-                                    const MultigridHierarchy &hierarchy,
-                                    const AdditionalData     &data)
+  Multigrid<MatrixType>::initialize(const PolytopicAssembler<dim> &assembler,
+                                    const Problem                 &problem,
+                                    const OtherMatrix             &matrix,
+                                    const MultigridHierarchy      &hierarchy,
+                                    const AdditionalData          &data)
   {
     OtherMatrix without_penalty;
-    internal::assemble_without_penalty(assembler, problem, without_penalty);
+    internal::assemble_without_penalty(assembler,
+                                       hierarchy,
+                                       problem,
+                                       without_penalty);
     initialize(matrix, without_penalty, hierarchy, data);
   }
 
@@ -349,10 +352,10 @@ namespace Tessella
   template <typename MatrixType>
   template <typename OtherMatrix, typename Problem, int dim>
   void
-  Multigrid<MatrixType>::initialize(PolytopicAssembler<dim> &assembler,
-                                    const Problem           &problem,
-                                    const OtherMatrix       &matrix,
-                                    const AdditionalData    &data)
+  Multigrid<MatrixType>::initialize(const PolytopicAssembler<dim> &assembler,
+                                    const Problem                 &problem,
+                                    const OtherMatrix             &matrix,
+                                    const AdditionalData          &data)
   {
     const AgglomerationHandler<dim> &handler = internal::handler_of(assembler);
     const MultigridHierarchy         hierarchy(handler,

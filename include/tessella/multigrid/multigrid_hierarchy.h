@@ -215,6 +215,20 @@ namespace Tessella
     std::vector<double>
     injection(const unsigned int l, std::vector<std::uint64_t> &offset) const;
 
+    /// Whether level @p l has the polytopes of the mesh, possibly with lower
+    /// degrees.
+    bool
+    has_polytopes_of_mesh(const unsigned int l) const;
+
+    /// Degrees and degrees of freedom of level @p l, which must have the
+    /// polytopes of the mesh, as a space on the same mesh. It refers to
+    /// @p space, that of the handler given to the constructor, and has its
+    /// penalty factors and its tabulated quadrature.
+    template <int dim>
+    std::unique_ptr<PolytopicSpace<dim>>
+    space_of_level(const PolytopicSpace<dim> &space,
+                   const unsigned int         l) const;
+
     /// Polytopes and degrees of freedom of level @p l for coarse operators that
     /// are assembled; @p handler must be that of the constructor. The cost is
     /// that of a new handler.
