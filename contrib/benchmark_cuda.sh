@@ -10,6 +10,10 @@
 #              coefficients; all strategies, kinds of matrices, and the host
 #              (throughput_cuda.prm)
 #   variable   the same with variable coefficients (throughput_cuda_variable.prm)
+#   cells      block rows into a device matrix on other cells: quadrilaterals and
+#              hexahedra, single ones and in polytopes, straight and distorted,
+#              triangles in polygons of 12, tetrahedra in polyhedra of 30
+#              (throughput_cuda.prm; about two minutes)
 #   products   matrix-vector products on the device (vmult_cuda.prm; needs the
 #              program matrix_vector_throughput beside assembly_throughput)
 #   streaming  p = 3 of "constant" in 256 MiB of device memory
@@ -73,7 +77,7 @@ while [ $# -gt 0 ]; do
       usage
       exit 0
       ;;
-    constant | variable | products | streaming | table4 | table6 | scaling | slabs) runs+=("$1") ;;
+    constant | variable | cells | products | streaming | table4 | table6 | scaling | slabs) runs+=("$1") ;;
     *)
       echo "benchmark_cuda.sh: there is no run or option '$1'." >&2
       usage >&2
@@ -82,8 +86,8 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ ${#runs[@]} -gt 0 ] || runs=(constant variable products streaming table4
-  table6 scaling slabs)
+[ ${#runs[@]} -gt 0 ] || runs=(constant variable cells products streaming
+  table4 table6 scaling slabs)
 if [ ! -x "$program" ]; then
   echo "benchmark_cuda.sh: '$program' is not there: build the target" \
     "assembly_throughput, or name the program with --program." >&2
@@ -152,6 +156,22 @@ box() {
   echo "$1, $1, $(($1 * $2)) : 0, 0, 0 : 1, 1, $2 : false"
 }
 
+# cells NAME DIMENSION CELLS SIMPLICES PER_POLYTOPE DISTORTION DEGREES: block rows on
+# polytopes of PER_POLYTOPE cells; CELLS squares or cubes a direction, divided into
+# simplices or not.
+cells() {
+  local n=$3 method=matching
+  $quick && n=$((n / 8))
+  [ "$5" = 1 ] && method=none
+  run "throughput_cuda_$1" throughput_cuda.prm --set "Mesh/Dimension=$2" \
+    --set "Mesh/Generator arguments=$n : 0 : 1 : false" \
+    --set "Mesh/Convert to simplices=$4" --set "Mesh/Distortion=$6" \
+    --set "Agglomeration/Method=$method" \
+    --set "Agglomeration/Cells per polytope=$5" \
+    --set "Benchmark/Degrees of meshes=$7" --set "Benchmark/Backends=cuda" \
+    --set "Benchmark/Strategies=block_rows" --set "Benchmark/Matrices=device"
+}
+
 cubes=()
 if $quick; then
   cubes=(--set "Mesh/Generator arguments=8 : 0 : 1 : false | 6 : 0 : 1 : false |\
@@ -163,6 +183,15 @@ for what in "${runs[@]}"; do
     constant) run throughput_cuda throughput_cuda.prm "${cubes[@]}" ;;
     variable)
       run throughput_cuda_variable throughput_cuda_variable.prm "${cubes[@]}"
+      ;;
+    cells)
+      cells quadrilaterals 2 250 false 1 0 "1, 2, 3, 4, 5"
+      cells quadrilaterals_12 2 750 false 12 0 "1, 2, 3, 4, 5"
+      cells triangles_12 2 260 true 12 0 "1, 2, 3, 4, 5"
+      cells hexahedra 3 36 false 1 0 "1, 2, 3, 4"
+      cells hexahedra_8 3 72 false 8 0 "1, 2, 3, 4"
+      cells distorted_hexahedra_8 3 40 false 8 0.2 "1, 2, 3"
+      cells tetrahedra_30 3 30 true 30 0 "1, 2, 3, 4"
       ;;
     products)
       measure "$(dirname "$program")/matrix_vector_throughput" vmult_cuda \

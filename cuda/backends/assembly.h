@@ -35,6 +35,9 @@ namespace Tessella
       struct RuleTables
       {
         using Entry = RuleEntry;
+        /// On a mesh of parallelepipeds, the entries of simplices are the rules
+        /// of parallelepipeds and, in 3-D, those of parallelograms with half of
+        /// their weights, whose sum is then that of weights on triangles.
         Entry subcell[5][11];
         Entry facet[4][11];
         /// Rules on simplicial sub-cells, by order from 1 on, for integrands
@@ -254,8 +257,10 @@ namespace Tessella
       {
         unsigned int max_degree = 0, max_basis = 0, min_basis = 0;
         /// simplices: all sub-cells and facets are simplices. prisms: sub-cells
-        /// are prisms, and facets are prisms or simplices.
-        bool simplices = false, prisms = false;
+        /// are prisms, and facets are prisms or simplices. parallelepipeds: all
+        /// sub-cells are parallelepipeds (parallelograms in 2-D) and all facets
+        /// segments or parallelograms.
+        bool simplices = false, prisms = false, parallelepipeds = false;
         /// Boundary id of the bottom of a slab, which follows all other
         /// boundary ids of a polytope; invalid_index if the mesh is not a slab.
         unsigned int bottom_id = invalid_index;

@@ -102,6 +102,7 @@ namespace Tessella
         , tensor_space(n_basis != Legendre::n_functions(dim, degree, false))
         , simplices(degrees.simplices)
         , prisms(degrees.prisms)
+        , parallelepipeds(degrees.parallelepipeds)
       {}
 
 

@@ -42,7 +42,7 @@ namespace Tessella
         int          dim;
         unsigned int degree, n_basis;       ///< largest ones
         bool         uniform, tensor_space; ///< uniform: all spaces are equal
-        bool         simplices, prisms;     ///< as in Degrees
+        bool         simplices, prisms, parallelepipeds; ///< as in Degrees
 
         MeshProperties(const int dim, const Degrees &degrees);
       };

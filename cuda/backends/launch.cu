@@ -21,7 +21,8 @@ namespace Tessella
         unsigned int
         choose_facet_step(const MeshProperties &mesh, const RuleTables &rules)
         {
-          bool triples = mesh.uniform && (mesh.simplices || mesh.prisms);
+          bool triples = mesh.uniform && (mesh.simplices || mesh.prisms ||
+                                          mesh.parallelepipeds);
           for (const FacetType type : {FacetType::simplex, FacetType::prism})
             {
               const unsigned int n =
@@ -30,6 +31,38 @@ namespace Tessella
               triples = triples && (n + 2) / 3 == (n + 3) / 4;
             }
           return triples ? 3 : 4;
+        }
+
+        // Vertices 0, 1, 2 and 4, or as many as there are, of objects with
+        // n_vertices vertices each, of which n_corners are wanted.
+        __global__ void
+        corners_kernel(const std::size_t  n_values,
+                       const unsigned int dim,
+                       const unsigned int n_vertices,
+                       const unsigned int n_corners,
+                       const double      *vertices,
+                       double            *corners)
+        {
+          const std::size_t i =
+            blockIdx.x * std::size_t(blockDim.x) + threadIdx.x;
+          if (i >= n_values)
+            return;
+          const unsigned int e = i % dim, j = i / dim % n_corners;
+          const std::size_t  object = i / dim / n_corners;
+          corners[i] =
+            vertices[(object * n_vertices + (j == 0 ? 0 : 1u << (j - 1))) *
+                       dim +
+                     e];
+        }
+
+        // Bytes of the corners of parallelepipeds and of their facets.
+        template <int dim>
+        std::size_t
+        corner_bytes(const PolytopicMesh<dim> &mesh)
+        {
+          return sizeof(double) * dim *
+                 ((dim + 1) * std::size_t(mesh.n_subcells()) +
+                  dim * std::size_t(mesh.n_facets()));
         }
 
         template <typename T>
@@ -159,6 +192,7 @@ namespace Tessella
         , facet_step(choose_facet_step(properties, rules))
         , simplices(properties.simplices)
         , prisms(properties.prisms)
+        , parallelepipeds(properties.parallelepipeds)
         , slab_rules(make_slab_rules(properties, rules, facet_step))
         , slab(slab_rules.volume.n_space > 1 && slab_rules.facet.n_space > 1 &&
                slab_rules.facets_per_batch > 0)
@@ -256,7 +290,8 @@ namespace Tessella
       {
         // Kernels that are compiled for a degree compute the points of affine
         // sub-cells themselves; kernels of tiles read the list.
-        const bool numbered = choice.degree >= 0 && (simplices || prisms),
+        const bool numbered = choice.degree >= 0 &&
+                              (simplices || prisms || parallelepipeds),
                    matrix =
                      form.matrix && !(slab_matrix(form) && n_not_upright == 0),
                    rhs = form.rhs && !(slab_rhs(form) && n_not_upright == 0);
@@ -265,6 +300,34 @@ namespace Tessella
           (matrix && registry.scheme(form) == RowScheme::units);
         if (first == last)
           return;
+        if (parallelepipeds && subcell_corners.size() == 0)
+          {
+            const auto make = [&](const std::size_t  n_objects,
+                                  const unsigned int n_vertices,
+                                  const unsigned int n_corners,
+                                  const double      *vertices,
+                                  Array<double>     &corners) {
+              corners.resize(n_objects * n_corners * dim);
+              corners_kernel<<<static_cast<unsigned int>(
+                                 (corners.size() + 255) / 256),
+                               256,
+                               0,
+                               in.workspace->kernel_stream>>>(corners.size(),
+                                                              dim,
+                                                              n_vertices,
+                                                              n_corners,
+                                                              vertices,
+                                                              corners.data());
+              check(cudaGetLastError(), "the assembly on the device");
+            };
+            make(mesh.n_subcells(),
+                 1u << dim,
+                 dim + 1,
+                 D.subcell_vertices,
+                 subcell_corners);
+            if (dim == 3)
+              make(mesh.n_facets(), 4, dim, D.facet_vertices, facet_corners);
+          }
         if constexpr (dim > 2)
           if (max_degree == 1 && slab_box.size() == 0 &&
               n_not_upright < last - first &&
@@ -298,6 +361,7 @@ namespace Tessella
       {
         std::size_t bytes =
           volume_point_group.size() * sizeof(VolumePointGroup) +
+          (subcell_corners.size() + facet_corners.size()) * sizeof(double) +
           facet_point_group.size() * sizeof(FacetPointGroup) +
           rows.size() * sizeof(Row) + block_row.size() * sizeof(unsigned int) +
           block_point_group.size() * sizeof(uint2) +
@@ -339,6 +403,11 @@ namespace Tessella
                                                      sizeof(unsigned int)) +
                sparsity.block_column.size() *
                  (sizeof(unsigned int) + sizeof(uint2)) +
+               (rules.subcell[static_cast<unsigned int>(
+                  SubCellType::parallelepiped)][0]
+                      .n_points > 0
+                  ? corner_bytes(mesh)
+                  : 0) +
                (mesh.prismatic && mesh.n_polytopes() > 0 && dofs.degree[0] == 1
                   ? sizeof(double) * (slab_box_size * mesh.n_polytopes() +
                                       slab_facet_size * mesh.n_facets())
@@ -397,7 +466,7 @@ namespace Tessella
         D.rows               = rows.data();
         D.block_row          = block_row.data();
         D.block_point_group  = block_point_group.data();
-        D.affine             = simplices || prisms;
+        D.affine             = simplices || prisms || parallelepipeds;
         D.affine_type        = static_cast<unsigned int>(
           prisms ? SubCellType::prism : SubCellType::simplex);
         D.tensor_space = properties.tensor_space;
@@ -415,6 +484,19 @@ namespace Tessella
         D.slab_facet        = slab_facet.data();
         D.leave_out_upright = false;
         D.upright_boundary  = false;
+      }
+
+
+
+      template <int dim>
+      void
+      Kernels<dim>::use_corners(Data<dim> &D) const
+      {
+        if (!parallelepipeds)
+          return;
+        D.subcell_vertices = subcell_corners.data();
+        if (dim == 3)
+          D.facet_vertices = facet_corners.data();
       }
 
 
@@ -454,15 +536,17 @@ namespace Tessella
                                 const int  degree,
                                 const bool simple) const
       {
-        if (!(simplices || prisms) || choice.degree < 0)
+        if (!(simplices || prisms || parallelepipeds) || choice.degree < 0)
           return VolumeRule();
-        // Rules of prisms are exact for twice their index; the rule with one
-        // point, the centre, is exact for degree 1 as well.
+        // Rules of prisms and parallelepipeds are exact for twice their index;
+        // the rule with one point, the centre, is exact for degree 1 as well.
         const auto              &all  = rules.subcell[static_cast<unsigned int>(
-          prisms ? SubCellType::prism : SubCellType::simplex)];
+          prisms            ? SubCellType::prism
+                        : parallelepipeds ? SubCellType::parallelepiped
+                                          : SubCellType::simplex)];
         RuleTables::Entry        rule = all[max_degree];
         const RuleTables::Entry &lean =
-          !prisms ? rules.simplex[std::max(degree, 1)]
+          simplices ? rules.simplex[std::max(degree, 1)]
           : all[0].n_points == 1 && degree <= 1 ? all[0]
                                                 : all[(degree + 1) / 2];
         if (known && lean.n_points > 0 && lean.n_points < rule.n_points)
@@ -473,7 +557,9 @@ namespace Tessella
                   ((std::uint64_t(1) << 32) + rule.n_points - 1) /
                   rule.n_points),
                 known && simple &&
-                  ((max_degree == 1 && rule.n_points == 1) ||
+                  ((max_degree == 1 && rule.n_points == 1 &&
+                    // AffineRowKernel has facets that are triangles.
+                    !(parallelepipeds && dim == 3)) ||
                    (max_degree == 2 && degree <= 2 && simplices && dim < 4 &&
                     choice.scheme == RowScheme::rows))};
       }
@@ -488,7 +574,8 @@ namespace Tessella
         // right-hand side.
         const bool known = form.constant_f && form.constant_volume;
         int        p     = max_degree;
-        if (known && simplices && choice.scheme == RowScheme::rows)
+        if (known && (simplices || parallelepipeds) &&
+            choice.scheme == RowScheme::rows)
           p = std::max(p, volume_degree(form, p));
         return volume_rule(known, p, true);
       }
@@ -659,8 +746,8 @@ namespace Tessella
         launch.rhs_done =
           !launch.slab_rows && !launch.slab_rhs &&
           (!D.affine || choice.degree < 0 ||
-           (simplices && choice.degree >= 1 && choice.degree <= 5 &&
-            D.volume_rule == rhs_rule(D.form)));
+           ((simplices || parallelepipeds) && choice.degree >= 1 &&
+            choice.degree <= 5 && D.volume_rule == rhs_rule(D.form)));
         Data<dim> R = D;
         R.form.rhs  = D.form.rhs && launch.rhs_done;
         Launcher<dim, Number>::rows(choice, R, launch.stream);
@@ -752,6 +839,7 @@ namespace Tessella
                            KernelClock       &clock)
       {
         clock.start(stream);
+        use_corners(D);
         D.volume_columns = volume_columns(D.form);
         D.volume_entries = volume_entries(D.form);
         Launch launch    = {chunk,

@@ -105,6 +105,12 @@ namespace Tessella
         VolumeRule
         rhs_rule(const FormData<dim> &form) const;
 
+        /// Makes a mesh of parallelepipeds look like one of simplices with
+        /// other rules: sub-cells and facets then have the vertices that define
+        /// their affine maps, at fixed distances.
+        void
+        use_corners(Data<dim> &data) const;
+
         /// True if SlabKernel computes the upright rows of the matrix or the
         /// right-hand side, respectively.
         bool
@@ -195,7 +201,7 @@ namespace Tessella
         const KernelChoice              choice;
         const unsigned int              max_degree, pairs, facet_step;
         const ConstantSystemTerms<dim> *system = nullptr;
-        const bool                      simplices, prisms;
+        const bool                      simplices, prisms, parallelepipeds;
         SlabRules                       slab_rules;
         /// slab: SlabKernel serves the mesh, except for n_not_upright rows.
         const bool   slab;
@@ -220,6 +226,9 @@ namespace Tessella
         /// Tiles of the rows that SlabKernel does not compute.
         UnitList      other_units;
         Array<double> scratch;
+        /// On parallelepipeds: the first vertex and those at the ends of its
+        /// edges, for each sub-cell and, in 3-D, for each facet.
+        Array<double> subcell_corners, facet_corners;
         /// Arrays as in Data, and number of values per polytope and facet.
         Array<double>                slab_box, slab_facet;
         static constexpr std::size_t slab_box_size = 2 * (dim - 1),

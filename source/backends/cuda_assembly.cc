@@ -65,6 +65,14 @@ namespace Tessella
         degrees.prisms =
           subcells == 1u << static_cast<unsigned int>(SubCellType::prism) &&
           (facets & ~(simplex | prism)) == 0;
+        degrees.parallelepipeds =
+          dim < 4 && !mesh.prismatic &&
+          subcells ==
+            1u << static_cast<unsigned int>(SubCellType::parallelepiped) &&
+          facets ==
+            (dim == 2
+               ? simplex
+               : 1u << static_cast<unsigned int>(FacetType::quadrilateral));
         degrees.bottom_id = mesh.bottom_id;
         return degrees;
       }
@@ -75,7 +83,8 @@ namespace Tessella
       Device::RuleTables
       make_rule_tables(const PolytopicMesh<dim> &mesh,
                        const PolytopicDoFs      &dofs,
-                       const HostRules<dim>     &rules)
+                       const HostRules<dim>     &rules,
+                       const bool                parallelepipeds)
       {
         Device::RuleTables tables;
         const auto         add_rule = [&](Device::RuleTables::Entry &entry,
@@ -132,6 +141,21 @@ namespace Tessella
                        rule.n_points,
                        rule.weights.data(),
                        dim);
+            }
+        if (parallelepipeds && mesh.n_subcells() > 0)
+          for (unsigned int p = 0; p <= max_degree; ++p)
+            {
+              tables.subcell[0][p] = tables.subcell[static_cast<unsigned int>(
+                SubCellType::parallelepiped)][p];
+              if (dim == 2)
+                continue;
+              HostKernels::Rule rule = rules.facet(FacetType::quadrilateral, p);
+              std::vector<double> weights(rule.weights,
+                                          rule.weights + rule.n_points);
+              for (double &weight : weights)
+                weight *= 0.5;
+              rule.weights = weights.data();
+              add(tables.facet[0][p], rule, dim - 1);
             }
         return tables;
       }
@@ -492,13 +516,16 @@ namespace Tessella
       else if (device != nullptr)
         kept_mesh = device->shared_mesh();
       device.reset();
-      present = key;
-      tables  = make_rule_tables(mesh, dofs, discretisation.rules);
+      present                       = key;
+      degrees                       = make_degrees(mesh, dofs);
+      tables                        = make_rule_tables(mesh,
+                                dofs,
+                                discretisation.rules,
+                                degrees.parallelepipeds);
       const unsigned int max_degree = highest_degree(dofs);
       // Spaces of lower degree are prefixes of the largest space.
       exponents.resize(dim * Legendre::n_functions(dim, max_degree, space));
       Legendre::exponents(dim, max_degree, space, exponents.data());
-      degrees = make_degrees(mesh, dofs);
     }
 
 
