@@ -35,6 +35,19 @@ namespace Tessella
            \"#pragma once\\n\"
            \"namespace std\\n{\\nusing size_t = decltype(sizeof(0));\\n}\\n\"},
           {\"cmath\", \"#pragma once\\n\"},
+          {\"type_traits\",
+           \"#pragma once\\n\"
+           \"namespace std\\n{\\n\"
+           \"template <bool first, typename A, typename B>\\n\"
+           \"struct conditional\\n{\\n  using type = A;\\n};\\n\"
+           \"template <typename A, typename B>\\n\"
+           \"struct conditional<false, A, B>\\n{\\n  using type = B;\\n};\\n\"
+           \"template <bool first, typename A, typename B>\\n\"
+           \"using conditional_t = typename conditional<first, A, B>::type;\\n\"
+           \"template <typename T>\\nstruct decay\\n{\\n  using type = T;\\n};\\n\"
+           \"template <typename T>\\nstruct decay<T &> : decay<T>\\n{};\\n\"
+           \"template <typename T>\\nstruct decay<const T> : decay<T>\\n{};\\n\"
+           \"template <typename T>\\nusing decay_t = typename decay<T>::type;\\n}\\n\"},
           {\"cuda_runtime.h\", \"#pragma once\\n\"},
           {\"string\",
            \"#pragma once\\n\"

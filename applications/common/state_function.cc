@@ -66,6 +66,26 @@ namespace Tessella
 
 
 
+    template <int dim>
+    std::string
+    ExpressionState<dim>::device_code(const std::string &name) const
+    {
+      std::vector<std::string> variables = coordinate_names(dim);
+      std::string text = "TESSELLA_HOST_DEVICE static void\n" + name +
+                         "(const double *X, const double t, double *u)\n{\n";
+      for (unsigned int d = 0; d < dim; ++d)
+        text += "const double " + variables[d] + " = X[" + std::to_string(d) +
+                "];\n(void)" + variables[d] + ";\n";
+      text += "(void)t;\n";
+      variables.push_back("t");
+      for (unsigned int c = 0; c < components.size(); ++c)
+        text += "u[" + std::to_string(c) +
+                "] = " + components[c].device_code(variables) + ";\n";
+      return text + "}\n";
+    }
+
+
+
     template class StateFunction<2>;
     template class StateFunction<3>;
     template class ExpressionState<2>;

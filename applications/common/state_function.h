@@ -5,6 +5,7 @@
 #include <deal.II/base/function.h>
 #include <deal.II/base/point.h>
 
+#include <string>
 #include <vector>
 
 #include "expression.h"
@@ -44,6 +45,11 @@ namespace Tessella
 
       void
       state(const double *x, const double t, double *u) const override;
+
+      /// C++ for a CUDA device: a static function @p name of coordinates, the
+      /// time and the components that it writes.
+      std::string
+      device_code(const std::string &name) const;
 
     private:
       const std::vector<Expression> components;

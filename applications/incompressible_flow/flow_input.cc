@@ -4,8 +4,11 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/patterns.h>
 
+#include <tessella/forms/device_function.h>
+
 #include <cmath>
 
+#include "../common/discretisation_input.h"
 #include "../common/program.h"
 
 namespace Tessella
@@ -77,6 +80,70 @@ namespace Tessella
     TextFlow<dim>::force(const Point &p, double *f) const
     {
       source->state(p.x, p.t, f);
+    }
+
+
+
+    template <int dim>
+    std::string
+    TextFlow<dim>::device_code() const
+    {
+      const std::string head = "TESSELLA_HOST_DEVICE ", n = std::to_string(dim),
+                        zero = "for (int d = 0; d < " + n + "; ++d)\n";
+      std::string result;
+      // Values of the boundary ids that have their own, then the others.
+      const auto cases = [&](const auto &states, const std::string &name) {
+        std::string text = "switch (p.boundary_id)\n{\n";
+        for (const auto &id : states)
+          {
+            const std::string function = name + "_" + std::to_string(id.first);
+            result += id.second->device_code(function);
+            text += "case " + std::to_string(id.first) + ":\n" + function +
+                    "(p.x, p.t, g);\nreturn;\n";
+          }
+        return text + "default:\n" +
+               (is_exact ? "exact_" + name + "(p.x, p.t, g);\n"
+                         : std::string("break;\n")) +
+               "}\n";
+      };
+      if (is_exact)
+        result += initial_velocity->device_code("exact_velocity") +
+                  initial_pressure->device_code("exact_pressure");
+      const std::string of_velocity = cases(velocities, "velocity"),
+                        of_pressure = cases(pressures, "pressure");
+      result += head + "void\nvelocity(const Point &p, double *g) const\n{\n" +
+                zero + "  g[d] = 0.;\n" + of_velocity + "}\n" + head +
+                "void\nset_pressure(const Point &p, double *g) const\n{\n"
+                "g[0] = 0.;\n" +
+                of_pressure + "}\n" + head +
+                "double\npressure(const Point &p) const\n{\ndouble g[1];\n"
+                "set_pressure(p, g);\nreturn g[0];\n}\n";
+      result +=
+        head + "void\nnormal_derivative(const Point &p, double *h) const\n{\n" +
+        zero + "  h[d] = 0.;\n";
+      if (is_exact)
+        {
+          // Parts with a given pressure have du/dn = 0.
+          for (const auto &id : pressures)
+            result += "if (p.boundary_id == " + std::to_string(id.first) +
+                      ")\nreturn;\n";
+          result +=
+            "const double step = 1e-3, weight[4] = {1. / 12, -8. / 12, "
+            "8. / 12, -1. / 12};\nconst int position[4] = {-2, -1, 1, "
+            "2};\nfor (int i = 0; i < 4; ++i)\n{\ndouble x[" +
+            n + "], u[" + n + "];\n" + zero +
+            "  x[d] = p.x[d] + position[i] * step * p.normal[d];\n"
+            "exact_velocity(x, p.t, u);\n" +
+            zero + "  h[d] += weight[i] / step * u[d];\n}\n";
+        }
+      result += "}\n";
+      if (source != nullptr)
+        result += source->device_code("force_at");
+      return result + head +
+             "void\nforce(const Point &p, double *f) const\n{\n" +
+             (source != nullptr ? "force_at(p.x, p.t, f);\n"
+                                : zero + "  f[d] = 0.;\n") +
+             "}\n";
     }
 
 
@@ -308,6 +375,20 @@ namespace Tessella
                         "less time; with chebyshev results have the same "
                         "bits for any number of processes where polytopes "
                         "have the same numbers and are not joined.");
+      prm.leave_subsection();
+      prm.enter_subsection("Execution");
+      prm.declare_entry("Backend",
+                        "host",
+                        Patterns::Selection("host|cuda"),
+                        "Where steps are computed. On a CUDA device their "
+                        "vectors stay in its memory; systems are set up on "
+                        "the host. One process only.");
+      prm.declare_entry("Kernel cache",
+                        "",
+                        Patterns::Anything(),
+                        "Directory for kernels that are compiled at run time, "
+                        "some twenty for a flow; none: no cache; empty: the "
+                        "default directory.");
       prm.leave_subsection();
     }
 
@@ -565,6 +646,13 @@ namespace Tessella
                                  : MultigridSmoother::chebyshev;
       AssertThrow(flow.tolerance > 0. && flow.tolerance < 1.,
                   ExcMessage("Solver/Tolerance must be between 0 and 1."));
+      prm.leave_subsection();
+      prm.enter_subsection("Execution");
+      flow.assembly.backend = parse_backend(prm.get("Backend"));
+      check_backend("Execution/Backend", flow.assembly.backend);
+      const std::string cache = prm.get("Kernel cache");
+      if (!cache.empty())
+        KernelCache::set_directory(cache == "none" ? "" : cache);
       prm.leave_subsection();
     }
 

@@ -41,6 +41,8 @@ namespace Tessella
       {
         return source != nullptr;
       }
+      std::string
+      device_code() const override;
 
       /// Velocity and pressure at the beginning; the exact solution for all
       /// times if is_exact.

@@ -44,18 +44,43 @@ namespace Tessella
                   function(block[std::size_t(i) * sparsity.row_width[k] + j]);
             }
         }
+
+        // Moves an assembled matrix to the memory of its products.
+        void
+        store(HostBlockMatrix<double> &&from, HostBlockMatrix<double> &to)
+        {
+          to = std::move(from);
+        }
+        void
+        store(HostBlockMatrix<double> &&from, DeviceBlockMatrix<double> &to)
+        {
+          to.copy_from(from);
+          from.clear();
+        }
       } // namespace
 
 
 
-      template <typename MatrixType, typename Preconditioner>
+      AssemblyParameters
+      on_host(const AssemblyParameters &parameters)
+      {
+        AssemblyParameters result = parameters;
+        result.backend            = Backend::host;
+        return result;
+      }
+
+
+
+      template <typename VectorType,
+                typename MatrixType,
+                typename Preconditioner>
       unsigned int
       solve_by_cg(const std::string              &name,
                   const IncompressibleParameters &parameters,
                   const MatrixType               &matrix,
                   const Preconditioner           &preconditioner,
-                  const FlowVector               &rhs,
-                  FlowVector                     &solution)
+                  const VectorType               &rhs,
+                  VectorType                     &solution)
       {
         const double norm = rhs.l2_norm();
         if (norm == 0.)
@@ -70,7 +95,7 @@ namespace Tessella
         bool          solved = true;
         try
           {
-            SolverCG<FlowVector> solver(control);
+            SolverCG<VectorType> solver(control);
             solver.solve(matrix, solution, rhs, preconditioner);
           }
         catch (const SolverControl::NoConvergence &)
@@ -140,8 +165,8 @@ namespace Tessella
 
 
 
-      template <int dim>
-      PressureSolver<dim>::PressureSolver(
+      template <int dim, typename VectorType>
+      PressureSolver<dim, VectorType>::PressureSolver(
         const AgglomerationHandler<dim> &handler,
         const IncompressibleParameters  &parameters)
         : parameters(parameters)
@@ -160,21 +185,21 @@ namespace Tessella
               closed = false;
               form.set_boundary_condition(boundary.boundary_id[i], condition);
             }
-        AssemblyParameters assembly = parameters.assembly;
+        AssemblyParameters assembly = on_host(parameters.assembly);
         assembly.penalty.constant   = pressure_penalty_constant(parameters);
         PolytopicAssembler<dim> assembler(handler, assembly);
-        HostBlockMatrix<double> without_penalty;
-        assembler.reinit(matrix);
-        assembler.assemble_matrix(form, matrix);
+        HostBlockMatrix<double> assembled, assembled_without_penalty;
+        assembler.reinit(assembled);
+        assembler.assemble_matrix(form, assembled);
         PenaltyParameters none = parameters.assembly.penalty;
         none.constant          = 0.;
         assembler.set_penalty(none);
-        assembler.reinit(without_penalty);
-        assembler.assemble_matrix(form, without_penalty);
-        typename Multigrid<HostBlockMatrix<float>>::AdditionalData data;
+        assembler.reinit(assembled_without_penalty);
+        assembler.assemble_matrix(form, assembled_without_penalty);
+        typename Multigrid<FlowMatrix<VectorType, float>>::AdditionalData data;
         if (closed)
           {
-            null_space = NullSpace<FlowVector>::constants(handler);
+            null_space = NullSpace<VectorType>::constants(handler);
             data.constant_null_space = {true};
           }
         data.smoother = parameters.pressure_smoother;
@@ -182,15 +207,19 @@ namespace Tessella
           data.smoother == MultigridSmoother::ilu ? 2 : 4;
         // Cells of flows are stretched.
         const MultigridHierarchy hierarchy(
-          handler, NestedAgglomeration::coupling(handler, matrix));
+          handler, NestedAgglomeration::coupling(handler, assembled));
+        FlowMatrix<VectorType, double> without_penalty;
+        store(std::move(assembled), matrix);
+        store(std::move(assembled_without_penalty), without_penalty);
         multigrid.initialize(matrix, without_penalty, hierarchy, data);
       }
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       unsigned int
-      PressureSolver<dim>::solve(FlowVector &rhs, FlowVector &solution) const
+      PressureSolver<dim, VectorType>::solve(VectorType &rhs,
+                                             VectorType &solution) const
       {
         if (!has_null_space())
           return solve_by_cg(
@@ -200,9 +229,9 @@ namespace Tessella
           "pressure",
           parameters,
           matrix,
-          ProjectedPreconditioner<FlowVector,
-                                  Multigrid<HostBlockMatrix<float>>>(null_space,
-                                                                     multigrid),
+          ProjectedPreconditioner<VectorType,
+                                  Multigrid<FlowMatrix<VectorType, float>>>(
+            null_space, multigrid),
           rhs,
           solution);
         null_space.project(solution);
@@ -211,9 +240,9 @@ namespace Tessella
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       std::size_t
-      PressureSolver<dim>::memory_consumption() const
+      PressureSolver<dim, VectorType>::memory_consumption() const
       {
         return matrix.memory_consumption() + multigrid.report().memory;
       }
@@ -222,8 +251,8 @@ namespace Tessella
 
       // ---- velocity
 
-      template <int dim>
-      VelocitySolver<dim>::VelocitySolver(
+      template <int dim, typename VectorType>
+      VelocitySolver<dim, VectorType>::VelocitySolver(
         const AgglomerationHandler<dim> &scalar,
         const AgglomerationHandler<dim> &velocity,
         const IncompressibleParameters  &parameters,
@@ -256,9 +285,9 @@ namespace Tessella
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       void
-      VelocitySolver<dim>::add_system(
+      VelocitySolver<dim, VectorType>::add_system(
         const std::vector<bool>         &dirichlet,
         const std::vector<unsigned int> &components)
       {
@@ -275,7 +304,7 @@ namespace Tessella
         systems.push_back(std::make_unique<System>());
         System &system    = *systems.back();
         system.components = components;
-        PolytopicAssembler<dim> assembler(scalar, parameters.assembly);
+        PolytopicAssembler<dim> assembler(scalar, on_host(parameters.assembly));
         assembler.reinit(system.matrix);
         assembler.assemble_matrix(form, system.matrix);
         for_diagonal(scalar, system.matrix, [&](const double &entry) {
@@ -285,27 +314,72 @@ namespace Tessella
 
 
 
-      template <int dim>
+      namespace
+      {
+        template <typename MatrixType>
+        void
+        initialize_chebyshev(const MatrixType           &matrix,
+                             BlockChebyshev<MatrixType> &preconditioner)
+        {
+          typename BlockChebyshev<MatrixType>::AdditionalData data;
+          data.degree = 4;
+          preconditioner.initialize(matrix, data);
+        }
+      } // namespace
+
+
+
+      template <int dim, typename VectorType>
       void
-      VelocitySolver<dim>::set_factor(const double lambda, System &system) const
+      VelocitySolver<dim, VectorType>::set_factor(const double lambda,
+                                                  System      &system) const
       {
         std::size_t i = 0;
         for_diagonal(scalar, system.matrix, [&](double &entry) {
           entry = system.diagonal[i++];
         });
         mass.add_to(lambda, system.matrix);
-        typename BlockChebyshev<HostBlockMatrix<double>>::AdditionalData data;
-        data.degree = 4;
-        system.preconditioner.initialize(system.matrix, data);
+        if constexpr (!on_device<VectorType>)
+          initialize_chebyshev(system.matrix, system.preconditioner);
       }
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       void
-      VelocitySolver<dim>::extract(const unsigned int c,
-                                   const FlowVector  &from,
-                                   FlowVector        &to) const
+      VelocitySolver<dim, VectorType>::send_matrix()
+      {
+        if constexpr (on_device<VectorType>)
+          {
+            const PolytopicDoFs           &dofs   = scalar.polytopic_dofs();
+            const HostBlockMatrix<double> &one    = systems[0]->matrix;
+            const BlockSparsity           &of_one = one.block_sparsity();
+            std::vector<const double *>    values(dim, nullptr);
+            for (const auto &system : systems)
+              for (const unsigned int c : system->components)
+                values[c] = system->matrix.values();
+            const ComponentRows rows(of_one, dofs.dof_offset, dim);
+            std::vector<double> all_values(rows.sparsity.n_nonzero_elements());
+            auto                to = all_values.begin();
+            for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
+              for (unsigned int c = 0; c < dim; ++c)
+                to = std::copy(values[c] + of_one.value_offset[k],
+                               values[c] + of_one.value_offset[k + 1],
+                               to);
+            if (present_factor == 0.)
+              all.reinit(rows.sparsity, rows.dof_offset);
+            all.copy_from(all_values);
+            initialize_chebyshev(all, all_preconditioner);
+          }
+      }
+
+
+
+      template <int dim, typename VectorType>
+      void
+      VelocitySolver<dim, VectorType>::extract(const unsigned int c,
+                                               const FlowVector  &from,
+                                               FlowVector        &to) const
       {
         const PolytopicDoFs &v = velocity.polytopic_dofs(),
                             &s = scalar.polytopic_dofs();
@@ -318,11 +392,11 @@ namespace Tessella
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       void
-      VelocitySolver<dim>::insert(const unsigned int c,
-                                  const FlowVector  &from,
-                                  FlowVector        &to) const
+      VelocitySolver<dim, VectorType>::insert(const unsigned int c,
+                                              const FlowVector  &from,
+                                              FlowVector        &to) const
       {
         const PolytopicDoFs &v = velocity.polytopic_dofs(),
                             &s = scalar.polytopic_dofs();
@@ -335,45 +409,55 @@ namespace Tessella
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       unsigned int
-      VelocitySolver<dim>::solve(const double      lambda,
-                                 const FlowVector &rhs,
-                                 FlowVector       &solution)
+      VelocitySolver<dim, VectorType>::solve(const double      lambda,
+                                             const VectorType &rhs,
+                                             VectorType       &solution)
       {
         if (lambda != present_factor)
-          for (auto &system : systems)
-            set_factor(lambda, *system);
+          {
+            for (auto &system : systems)
+              set_factor(lambda, *system);
+            send_matrix();
+          }
         present_factor      = lambda;
         unsigned int result = 0;
-        for (auto &system : systems)
-          for (const unsigned int c : system->components)
-            {
-              extract(c, rhs, b);
-              extract(c, solution, x);
-              result = std::max(result,
-                                solve_by_cg("velocity",
-                                            parameters,
-                                            system->matrix,
-                                            system->preconditioner,
-                                            b,
-                                            x));
-              insert(c, x, solution);
-            }
+        if constexpr (on_device<VectorType>)
+          result = solve_by_cg(
+            "velocity", parameters, all, all_preconditioner, rhs, solution);
+        else
+          for (auto &system : systems)
+            for (const unsigned int c : system->components)
+              {
+                extract(c, rhs, b);
+                extract(c, solution, x);
+                result = std::max(result,
+                                  solve_by_cg("velocity",
+                                              parameters,
+                                              system->matrix,
+                                              system->preconditioner,
+                                              b,
+                                              x));
+                insert(c, x, solution);
+              }
         return result;
       }
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       std::size_t
-      VelocitySolver<dim>::memory_consumption() const
+      VelocitySolver<dim, VectorType>::memory_consumption() const
       {
         std::size_t result = 0;
         for (const auto &system : systems)
           result += system->matrix.memory_consumption() +
                     system->preconditioner.memory_consumption() +
                     sizeof(double) * system->diagonal.size();
+        if constexpr (on_device<VectorType>)
+          result +=
+            all.memory_consumption() + all_preconditioner.memory_consumption();
         return result;
       }
 
@@ -381,10 +465,9 @@ namespace Tessella
 
       // ---- penalty step
 
-      template <int dim>
       void
-      PenaltySolver<dim>::Preconditioner::reinit(const PolytopicDoFs &dofs,
-                                                 const unsigned int n_polytopes)
+      HostBlockInverses::reinit(const PolytopicDoFs &dofs,
+                                const unsigned int   n_polytopes)
       {
         first.assign(dofs.dof_offset.begin(),
                      dofs.dof_offset.begin() + n_polytopes + 1);
@@ -397,10 +480,9 @@ namespace Tessella
 
 
 
-      template <int dim>
       void
-      PenaltySolver<dim>::Preconditioner::update(
-        const std::vector<double> &blocks, const std::vector<char> &changed)
+      HostBlockInverses::update(const std::vector<double> &blocks,
+                                const std::vector<char>   &changed)
       {
         parallel::apply_to_subranges(
           std::size_t(0),
@@ -429,10 +511,8 @@ namespace Tessella
 
 
 
-      template <int dim>
       void
-      PenaltySolver<dim>::Preconditioner::vmult(FlowVector       &dst,
-                                                const FlowVector &src) const
+      HostBlockInverses::vmult(FlowVector &dst, const FlowVector &src) const
       {
         parallel::apply_to_subranges(
           std::size_t(0),
@@ -457,8 +537,8 @@ namespace Tessella
 
 
 
-      template <int dim>
-      PenaltySolver<dim>::PenaltySolver(
+      template <int dim, typename VectorType>
+      PenaltySolver<dim, VectorType>::PenaltySolver(
         const AgglomerationHandler<dim> &velocity,
         const AgglomerationHandler<dim> &constant,
         const IncompressibleParameters  &parameters)
@@ -467,17 +547,23 @@ namespace Tessella
         , parameters(parameters)
         , op({&velocity, &velocity, &constant}, 0, parameters.assembly)
         , speed_op({&constant, &velocity}, 0, parameters.assembly)
+        , integrand("DivergencePenalty")
+        , speed("Speed")
       {
         // Products of two functions, and their weights.
         integrand.set_coefficient_order(2);
         speed.set_coefficient_order(2);
         w.reinit(velocity.locally_owned_dofs(), velocity.get_communicator());
         tau.reinit(constant.locally_owned_dofs(), constant.get_communicator());
+        integral.reinit(tau);
         if (!parameters.penalty_step)
           return;
-        mass_blocks       = diagonal_blocks(1., 0., 0.);
-        divergence_blocks = diagonal_blocks(0., 1., 0.);
-        jump_blocks       = diagonal_blocks(0., 0., 1.);
+        PointwiseOperator<dim> host_op({&velocity, &velocity, &constant},
+                                       0,
+                                       on_host(parameters.assembly));
+        mass_blocks       = diagonal_blocks(host_op, 1., 0., 0.);
+        divergence_blocks = diagonal_blocks(host_op, 0., 1., 0.);
+        jump_blocks       = diagonal_blocks(host_op, 0., 0., 1.);
         blocks            = mass_blocks;
         factors.assign(velocity.n_polytopes(),
                        std::array<double, 2>{{-1., -1.}});
@@ -487,77 +573,89 @@ namespace Tessella
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       std::vector<double>
-      PenaltySolver<dim>::diagonal_blocks(const double mass,
-                                          const double tau_value,
-                                          const double speed_value)
+      PenaltySolver<dim, VectorType>::diagonal_blocks(
+        PointwiseOperator<dim> &host_op,
+        const double            mass,
+        const double            tau_value,
+        const double            speed_value) const
       {
+        FlowVector speeds, tau_D;
+        speeds.reinit(velocity.locally_owned_dofs(),
+                      velocity.get_communicator());
+        tau_D.reinit(constant.locally_owned_dofs(),
+                     constant.get_communicator());
         // The first function of a space on a polytope is constant.
-        w = 0.;
         for (unsigned int k = 0; k < constant.n_polytopes(); ++k)
           {
-            const double one   = std::sqrt(constant.bounding_box(k).volume());
-            *(tau.begin() + k) = tau_value * one;
-            *(w.begin() + velocity.polytopic_dofs().dof_offset[k]) =
+            const double one     = std::sqrt(constant.bounding_box(k).volume());
+            *(tau_D.begin() + k) = tau_value * one;
+            *(speeds.begin() + velocity.polytopic_dofs().dof_offset[k]) =
               speed_value * one;
           }
-        auto &f             = integrand.functor();
-        f.mass              = mass;
-        f.continuity_factor = 1.;
-        std::vector<double> blocks;
-        op.template diagonal_blocks<FlowVector>(integrand,
-                                                {&w, &w, &tau},
-                                                blocks);
-        f.mass = 1.;
-        return blocks;
+        Integrand with_factors(integrand);
+        with_factors.functor().mass              = mass;
+        with_factors.functor().continuity_factor = 1.;
+        std::vector<double> result;
+        host_op.template diagonal_blocks<FlowVector>(with_factors,
+                                                     {&speeds, &speeds, &tau_D},
+                                                     result);
+        return result;
       }
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       std::vector<double>
-      PenaltySolver<dim>::mean_speeds(const FlowVector &velocity_vector) const
+      PenaltySolver<dim, VectorType>::mean_speeds(
+        const VectorType &velocity_vector) const
       {
-        FlowVector integral(tau);
-        speed_op.template residual<FlowVector>(speed,
+        speed_op.template residual<VectorType>(speed,
                                                {&tau, &velocity_vector},
                                                integral);
         const auto         &mesh = constant.polytopic_mesh();
-        std::vector<double> result(constant.n_polytopes());
+        std::vector<double> result =
+          Tessella::internal::owned_entries(integral);
         for (unsigned int k = 0; k < result.size(); ++k)
-          result[k] = *(integral.begin() + k) *
-                      std::sqrt(constant.bounding_box(k).volume()) /
+          result[k] = result[k] * std::sqrt(constant.bounding_box(k).volume()) /
                       mesh.measure[k];
         return result;
       }
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       void
-      PenaltySolver<dim>::set_velocity(const double      dt,
-                                       const FlowVector &new_velocity)
+      PenaltySolver<dim, VectorType>::set_velocity(
+        const double dt, const VectorType &new_velocity)
       {
         w                                = new_velocity;
         const std::vector<double> speeds = mean_speeds(w);
         const auto               &mesh   = constant.polytopic_mesh();
+        std::vector<double>       factor(speeds.size()), entries(factor);
         for (unsigned int k = 0; k < speeds.size(); ++k)
-          *(tau.begin() + k) = dt * parameters.divergence_factor * speeds[k] *
-                               std::pow(mesh.measure[k], 1. / dim) /
-                               (velocity.polytopic_dofs().degree[k] + 1.) *
-                               std::sqrt(constant.bounding_box(k).volume());
+          {
+            // The coefficient of the constant of the polytope.
+            const double one = std::sqrt(constant.bounding_box(k).volume());
+            entries[k]       = dt * parameters.divergence_factor * speeds[k] *
+                         std::pow(mesh.measure[k], 1. / dim) /
+                         (velocity.polytopic_dofs().degree[k] + 1.) * one;
+            factor[k] = entries[k] / one;
+          }
+        Tessella::internal::set_owned_entries(entries, tau);
         integrand.functor().continuity_factor =
           dt * parameters.continuity_factor;
-        update_preconditioner(speeds);
+        update_preconditioner(speeds, factor);
       }
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       void
-      PenaltySolver<dim>::update_preconditioner(
-        const std::vector<double> &speeds)
+      PenaltySolver<dim, VectorType>::update_preconditioner(
+        const std::vector<double> &speeds,
+        const std::vector<double> &factors_of_divergence)
       {
         // The mean speed of a polytope is taken on its facets. Factors are
         // rounded to powers of 2^{1/3}, so that most blocks stay as they are
@@ -574,8 +672,7 @@ namespace Tessella
         for (unsigned int k = 0; k < speeds.size(); ++k)
           {
             const std::array<double, 2> present = {
-              {rounded(*(tau.begin() + k) /
-                       std::sqrt(constant.bounding_box(k).volume())),
+              {rounded(factors_of_divergence[k]),
                rounded(integrand.functor().continuity_factor * speeds[k])}};
             const std::size_t n = first[k + 1] - first[k], end = entry + n * n;
             if (present != factors[k])
@@ -594,18 +691,20 @@ namespace Tessella
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       void
-      PenaltySolver<dim>::vmult(FlowVector &dst, const FlowVector &src) const
+      PenaltySolver<dim, VectorType>::vmult(VectorType       &dst,
+                                            const VectorType &src) const
       {
-        op.template residual<FlowVector>(integrand, {&src, &w, &tau}, dst);
+        op.template residual<VectorType>(integrand, {&src, &w, &tau}, dst);
       }
 
 
 
-      template <int dim>
+      template <int dim, typename VectorType>
       unsigned int
-      PenaltySolver<dim>::solve(const FlowVector &rhs, FlowVector &solution)
+      PenaltySolver<dim, VectorType>::solve(const VectorType &rhs,
+                                            VectorType       &solution)
       {
         return solve_by_cg("divergence penalty",
                            parameters,
@@ -617,13 +716,16 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)              \
-  template struct FlowSpaces<dim>;    \
-  template class PressureSolver<dim>; \
-  template class VelocitySolver<dim>; \
-  template class PenaltySolver<dim>;
-      INSTANTIATE(2)
-      INSTANTIATE(3)
+#define INSTANTIATE(dim, VectorType)              \
+  template class PressureSolver<dim, VectorType>; \
+  template class VelocitySolver<dim, VectorType>; \
+  template class PenaltySolver<dim, VectorType>;
+      template struct FlowSpaces<2>;
+      template struct FlowSpaces<3>;
+      INSTANTIATE(2, HostVector<double>)
+      INSTANTIATE(3, HostVector<double>)
+      INSTANTIATE(2, DeviceVector<double>)
+      INSTANTIATE(3, DeviceVector<double>)
 #undef INSTANTIATE
     } // namespace internal
   }   // namespace Flow

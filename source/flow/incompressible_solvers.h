@@ -16,9 +16,13 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
-// Linear systems of IncompressibleFlow.
+#include "flow_integrand.h"
+#include "incompressible_device.h"
+
+// Linear systems of IncompressibleFlow, for vectors of the host or of a device.
 
 namespace Tessella
 {
@@ -27,6 +31,26 @@ namespace Tessella
     namespace internal
     {
       using FlowVector = HostVector<double>;
+
+      /// Whether vectors are in the memory of a device.
+      template <typename VectorType>
+      constexpr bool on_device =
+        std::is_same<VectorType, DeviceVector<double>>::value;
+
+      /// Matrices that take these vectors.
+      template <typename VectorType, typename Number>
+      using FlowMatrix = std::conditional_t<on_device<VectorType>,
+                                            DeviceBlockMatrix<Number>,
+                                            HostBlockMatrix<Number>>;
+
+      /// Mass matrix of these vectors.
+      template <int dim, typename VectorType>
+      using FlowMass = std::
+        conditional_t<on_device<VectorType>, DeviceMass<dim>, MassMatrix<dim>>;
+
+      /// The parameters for computations on the host.
+      AssemblyParameters
+      on_host(const AssemblyParameters &parameters);
 
       /// Spaces on the same polytopes: velocity, pressure, a component of the
       /// velocity, and constants.
@@ -51,14 +75,16 @@ namespace Tessella
       /// Conjugate gradients for one of the systems, named @p name, to a
       /// residual of parameters.tolerance |rhs|. Returns the number of
       /// iterations; an error if they do not suffice.
-      template <typename MatrixType, typename Preconditioner>
+      template <typename VectorType,
+                typename MatrixType,
+                typename Preconditioner>
       unsigned int
       solve_by_cg(const std::string              &name,
                   const IncompressibleParameters &parameters,
                   const MatrixType               &matrix,
                   const Preconditioner           &preconditioner,
-                  const FlowVector               &rhs,
-                  FlowVector                     &solution);
+                  const VectorType               &rhs,
+                  VectorType                     &solution);
 
       /**
        * Penalty constant of the pressure. The projection reduces the divergence
@@ -74,7 +100,7 @@ namespace Tessella
       pressure_penalty_constant(const IncompressibleParameters &parameters);
 
       /// Interior penalty matrix of -Laplace for the pressure with multigrid.
-      template <int dim>
+      template <int dim, typename VectorType>
       class PressureSolver
       {
       public:
@@ -87,7 +113,7 @@ namespace Tessella
         {
           return null_space.size() > 0;
         }
-        const NullSpace<FlowVector> &
+        const NullSpace<VectorType> &
         constants() const
         {
           return null_space;
@@ -95,15 +121,15 @@ namespace Tessella
         /// @p solution is the first guess; of @p rhs the part that is not
         /// consistent is removed.
         unsigned int
-        solve(FlowVector &rhs, FlowVector &solution) const;
+        solve(VectorType &rhs, VectorType &solution) const;
         std::size_t
         memory_consumption() const;
 
       private:
-        const IncompressibleParameters    parameters;
-        HostBlockMatrix<double>           matrix;
-        Multigrid<HostBlockMatrix<float>> multigrid;
-        NullSpace<FlowVector>             null_space;
+        const IncompressibleParameters           parameters;
+        FlowMatrix<VectorType, double>           matrix;
+        Multigrid<FlowMatrix<VectorType, float>> multigrid;
+        NullSpace<VectorType>                    null_space;
       };
 
 
@@ -114,9 +140,11 @@ namespace Tessella
        * lambda adds lambda times the mass matrix to the diagonal blocks of nu
        * A, which are kept, and assembles nothing. The preconditioner is a
        * polynomial of block Jacobi of degree 4: conjugate gradients need about
-       * a quarter of the iterations, with as many products.
+       * a quarter of the iterations, with as many products. On a device one
+       * matrix has all components, whose iterations are common; it is sent
+       * again when lambda changes.
        */
-      template <int dim>
+      template <int dim, typename VectorType>
       class VelocitySolver
       {
       public:
@@ -130,16 +158,19 @@ namespace Tessella
 
         /// Returns the largest number of iterations of a component.
         unsigned int
-        solve(const double lambda, const FlowVector &rhs, FlowVector &solution);
+        solve(const double lambda, const VectorType &rhs, VectorType &solution);
         std::size_t
         memory_consumption() const;
 
       private:
+        using Matrix = FlowMatrix<VectorType, double>;
         struct System
         {
-          std::vector<unsigned int>               components;
-          HostBlockMatrix<double>                 matrix;
-          std::vector<double>                     diagonal;
+          std::vector<unsigned int> components;
+          HostBlockMatrix<double>   matrix;
+          std::vector<double>       diagonal;
+          /// On the host; the preconditioner of a device is that of all
+          /// components.
           BlockChebyshev<HostBlockMatrix<double>> preconditioner;
         };
         void
@@ -147,6 +178,9 @@ namespace Tessella
                    const std::vector<unsigned int> &components);
         void
         set_factor(const double lambda, System &system) const;
+        /// Makes the matrix of all components, and its preconditioner.
+        void
+        send_matrix();
         // Copies component c of a velocity to a vector of one component, and
         // back.
         void
@@ -164,12 +198,39 @@ namespace Tessella
         std::vector<std::unique_ptr<System>> systems;
         double                               present_factor = 0.;
         FlowVector                           b, x;
+        // On a device: all components.
+        std::conditional_t<on_device<VectorType>, Matrix, int> all{};
+        std::conditional_t<on_device<VectorType>, BlockChebyshev<Matrix>, int>
+          all_preconditioner{};
+      };
+
+
+
+      /// Inverses of diagonal blocks as a preconditioner on the host.
+      class HostBlockInverses
+      {
+      public:
+        /// Makes room for all blocks.
+        void
+        reinit(const PolytopicDoFs &dofs, const unsigned int n_polytopes);
+        /// Inverts blocks again: of polytope k from place offset[k] of
+        /// @p blocks on, if changed[k].
+        void
+        update(const std::vector<double> &blocks,
+               const std::vector<char>   &changed);
+        void
+        vmult(FlowVector &dst, const FlowVector &src) const;
+
+      private:
+        std::vector<std::uint64_t> first;
+        std::vector<std::size_t>   offset;
+        std::vector<double>        inverse;
       };
 
 
 
       /// System of DivergencePenalty, without a matrix.
-      template <int dim>
+      template <int dim, typename VectorType>
       class PenaltySolver
       {
       public:
@@ -179,57 +240,45 @@ namespace Tessella
 
         /// Penalties of a step of length @p dt from the velocity @p w.
         void
-        set_velocity(const double dt, const FlowVector &w);
+        set_velocity(const double dt, const VectorType &w);
         /// Replaces @p rhs = M u^ and the guess @p solution by the solution.
         unsigned int
-        solve(const FlowVector &rhs, FlowVector &solution);
+        solve(const VectorType &rhs, VectorType &solution);
         /// Mean of |w| on each polytope.
         std::vector<double>
-        mean_speeds(const FlowVector &w) const;
+        mean_speeds(const VectorType &w) const;
 
         /// Product with the matrix, for solvers.
         void
-        vmult(FlowVector &dst, const FlowVector &src) const;
+        vmult(VectorType &dst, const VectorType &src) const;
 
       private:
+        using Integrand = FlowIntegrand<dim, DivergencePenalty<dim>>;
+
         // Diagonal blocks with a factor of the mass, and with the same tau and
-        // |w| everywhere.
+        // |w| everywhere, by an operator of the host.
         std::vector<double>
-        diagonal_blocks(const double mass,
-                        const double tau_value,
-                        const double speed_value);
+        diagonal_blocks(PointwiseOperator<dim> &host_op,
+                        const double            mass,
+                        const double            tau_value,
+                        const double            speed_value) const;
 
+        // The arguments are |w| and tau_D of the polytopes.
         void
-        update_preconditioner(const std::vector<double> &speeds);
+        update_preconditioner(const std::vector<double> &speeds,
+                              const std::vector<double> &factors_of_divergence);
 
-        // Inverses of diagonal blocks as a preconditioner.
-        class Preconditioner
-        {
-        public:
-          /// Makes room for all blocks.
-          void
-          reinit(const PolytopicDoFs &dofs, const unsigned int n_polytopes);
-          /// Inverts blocks again: of polytope k from place offset[k] of
-          /// @p blocks on, if changed[k].
-          void
-          update(const std::vector<double> &blocks,
-                 const std::vector<char>   &changed);
-          void
-          vmult(FlowVector &dst, const FlowVector &src) const;
-
-        private:
-          std::vector<std::uint64_t> first;
-          std::vector<std::size_t>   offset;
-          std::vector<double>        inverse;
-        };
-
-        const AgglomerationHandler<dim>              &velocity, &constant;
-        const IncompressibleParameters                parameters;
-        mutable PointwiseOperator<dim>                op, speed_op;
-        FunctorIntegrand<dim, DivergencePenalty<dim>> integrand;
-        FunctorIntegrand<dim, Speed<dim>>             speed;
-        Preconditioner                                preconditioner;
-        FlowVector                                    w, tau;
+        const AgglomerationHandler<dim> &velocity, &constant;
+        const IncompressibleParameters   parameters;
+        mutable PointwiseOperator<dim>   op, speed_op;
+        Integrand                        integrand;
+        FlowIntegrand<dim, Speed<dim>>   speed;
+        std::conditional_t<on_device<VectorType>,
+                           DeviceBlockInverses,
+                           HostBlockInverses>
+                           preconditioner;
+        mutable VectorType integral;
+        VectorType         w, tau;
         // Blocks of the mass, of the divergence and of the jumps, which are
         // computed once, and those of the preconditioner.
         std::vector<double> mass_blocks, divergence_blocks, jump_blocks, blocks;

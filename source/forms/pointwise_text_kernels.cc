@@ -95,8 +95,8 @@ namespace Tessella
         catch (const Device::CompilationError &error)
           {
             throw Device::Error(
-              "The text of a PointwiseTextIntegrand could "
-              "not be compiled for the CUDA device: " +
+              "The text of a pointwise operator could not be compiled for the "
+              "CUDA device: " +
               std::string(error.what()));
           }
       }
@@ -169,6 +169,13 @@ namespace Tessella
           : compiled(compiled)
           , parameters(parameters)
           , time(time)
+        {}
+
+        /// The same kernels with other arguments.
+        RunTimePointwiseKernels(const RunTimePointwiseKernels &other,
+                                const std::vector<double>     &parameters,
+                                const double                   time)
+          : RunTimePointwiseKernels(other.compiled, parameters, time)
         {}
 
         std::string
@@ -277,6 +284,20 @@ namespace Tessella
 
 
     template <int dim>
+    std::shared_ptr<const DevicePointwiseKernels<dim>>
+    run_time_pointwise_kernels(const DevicePointwiseKernels<dim> &kernels,
+                               const std::vector<double>         &parameters,
+                               const double                       time)
+    {
+      return std::make_shared<const RunTimePointwiseKernels<dim>>(
+        dynamic_cast<const RunTimePointwiseKernels<dim> &>(kernels),
+        parameters,
+        time);
+    }
+
+
+
+    template <int dim>
     std::string
     check_pointwise_kernels(const std::string   &functor,
                             const std::string   &architecture,
@@ -312,6 +333,17 @@ namespace Tessella
 
 
     template <int dim>
+    std::shared_ptr<const DevicePointwiseKernels<dim>>
+    run_time_pointwise_kernels(const DevicePointwiseKernels<dim> &,
+                               const std::vector<double> &,
+                               const double)
+    {
+      return nullptr;
+    }
+
+
+
+    template <int dim>
     std::string
     check_pointwise_kernels(const std::string &,
                             const std::string &,
@@ -323,14 +355,18 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                                       \
-  template std::shared_ptr<const DevicePointwiseKernels<dim>>                  \
-                       run_time_pointwise_kernels(const std::string &,         \
-                                                  const std::vector<double> &, \
-                                                  const double,                \
-                                                  std::string &);              \
-  template std::string check_pointwise_kernels<dim>(const std::string &,       \
-                                                    const std::string &,       \
+#define INSTANTIATE(dim)                                                 \
+  template std::shared_ptr<const DevicePointwiseKernels<dim>>            \
+  run_time_pointwise_kernels(const std::string &,                        \
+                             const std::vector<double> &,                \
+                             const double,                               \
+                             std::string &);                             \
+  template std::shared_ptr<const DevicePointwiseKernels<dim>>            \
+  run_time_pointwise_kernels(const DevicePointwiseKernels<dim> &,        \
+                             const std::vector<double> &,                \
+                             const double);                              \
+  template std::string check_pointwise_kernels<dim>(const std::string &, \
+                                                    const std::string &, \
                                                     std::vector<double> &);
 
     INSTANTIATE(2)

@@ -43,6 +43,14 @@ namespace Tessella
                                const double               time,
                                std::string               &why_not);
 
+    /// The same kernels with other parameters and another time, at less cost.
+    /// @p kernels are those of run_time_pointwise_kernels().
+    template <int dim>
+    std::shared_ptr<const DevicePointwiseKernels<dim>>
+    run_time_pointwise_kernels(const DevicePointwiseKernels<dim> &kernels,
+                               const std::vector<double>         &parameters,
+                               const double                       time);
+
     /// Compiles residual, tangent and Jacobian without a device, see
     /// PointwiseTextIntegrand::check_compilation().
     template <int dim>

@@ -4,6 +4,10 @@
 
 #include <tessella/forms/pointwise_terms.h>
 
+#ifndef __CUDACC_RTC__
+#  include <string>
+#endif
+
 // Boundary conditions and data of incompressible flow, for host and device.
 
 namespace Tessella
@@ -94,6 +98,7 @@ namespace Tessella
 
 
 
+#ifndef __CUDACC_RTC__
     /// Data of a flow as virtual functions of the host, which are thread safe.
     /// Those that are not overridden are zero.
     template <int dim>
@@ -127,6 +132,15 @@ namespace Tessella
       {
         return false;
       }
+      /// The same functions for a CUDA device: the members of a struct such as
+      /// NoFlowData in C++, marked TESSELLA_HOST_DEVICE, with Point, which is
+      /// OperatorPoint<dim>, as the type of points. Without them, which is the
+      /// default, flows are computed on the host only.
+      virtual std::string
+      device_code() const
+      {
+        return "";
+      }
     };
 
     /// The same as data of the operators, on the host. The functions must
@@ -157,6 +171,7 @@ namespace Tessella
         functions->force(p, f);
       }
     };
+#endif
   } // namespace Flow
 } // namespace Tessella
 

@@ -65,8 +65,8 @@ namespace Tessella
       /// than the error of the method and is much faster with mappings of
       /// degree 3 and more.
       CurvedQuadrature curved_quadrature = CurvedQuadrature::consistent;
-      /// Backend::host, or automatic, which is the same here; and the penalty
-      /// of the interior penalty method.
+      /// Backend::host; automatic, which is the same here; or cuda; and the
+      /// penalty of the interior penalty method.
       AssemblyParameters assembly;
     };
 
@@ -132,6 +132,14 @@ namespace Tessella
      * changes; for the penalty step with the inverses of its diagonal blocks.
      * First guesses are extrapolated from past solutions.
      *
+     * <b>CUDA devices.</b> With Backend::cuda, on one process, the vectors of
+     * steps stay in the memory of the device. Operators are compiled at run
+     * time with FlowFunctions::device_code(); systems are set up on the host.
+     * One matrix has all components of the velocity, which are solved
+     * together. velocity() and pressure() are copies then, which are valid
+     * until the next step; cfl_step(), forces() and the like work on copies,
+     * too.
+     *
      * <b>Results</b> have the same bits for any number of threads, and of
      * processes if the smoother of the pressure is chebyshev, multigrid joins
      * no polytopes and these have the same numbers for each number of
@@ -142,7 +150,8 @@ namespace Tessella
      * a boundary id without a condition or a condition for an id that the mesh
      * does not have, a symmetry part that is not normal to an axis, a closed
      * domain with a net flux, a solver that does not converge, a velocity that
-     * is not finite. An exception of step() leaves the state as it was.
+     * is not finite; Backend::cuda without a device, on several processes or
+     * with functions without device code. An exception of step() leaves the state as it was.
      */
     template <int dim>
     class IncompressibleFlow
