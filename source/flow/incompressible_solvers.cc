@@ -633,20 +633,44 @@ namespace Tessella
         w                                = new_velocity;
         const std::vector<double> speeds = mean_speeds(w);
         const auto               &mesh   = constant.polytopic_mesh();
-        std::vector<double>       factor(speeds.size()), entries(factor);
-        for (unsigned int k = 0; k < speeds.size(); ++k)
-          {
-            // The coefficient of the constant of the polytope.
-            const double one = std::sqrt(constant.bounding_box(k).volume());
-            entries[k]       = dt * parameters.divergence_factor * speeds[k] *
-                         std::pow(mesh.measure[k], 1. / dim) /
-                         (velocity.polytopic_dofs().degree[k] + 1.) * one;
-            factor[k] = entries[k] / one;
-          }
+        // The coefficient of the constant of a polytope, with its tau_D.
+        const auto entry = [&](const unsigned int k, const double speed) {
+          return dt * parameters.divergence_factor * speed *
+                 std::pow(mesh.measure[k], 1. / dim) /
+                 (velocity.polytopic_dofs().degree[k] + 1.) *
+                 std::sqrt(constant.bounding_box(k).volume());
+        };
+        const unsigned int  n = speeds.size();
+        std::vector<double> entries(n), factor(n);
+        for (unsigned int k = 0; k < n; ++k)
+          entries[k] = entry(k, speeds[k]);
         Tessella::internal::set_owned_entries(entries, tau);
         integrand.functor().continuity_factor =
           dt * parameters.continuity_factor;
-        update_preconditioner(speeds, factor);
+        const std::vector<double> of_blocks = speeds_of_blocks(speeds);
+        for (unsigned int k = 0; k < n; ++k)
+          factor[k] = entry(k, of_blocks[k]) /
+                      std::sqrt(constant.bounding_box(k).volume());
+        update_preconditioner(of_blocks, factor);
+      }
+
+
+
+      template <int dim, typename VectorType>
+      std::vector<double>
+      PenaltySolver<dim, VectorType>::speeds_of_blocks(
+        const std::vector<double> &speeds) const
+      {
+        if (!on_device<VectorType>)
+          return speeds;
+        const std::vector<double> &measure = constant.polytopic_mesh().measure;
+        double                     sum = 0., volume = 0.;
+        for (unsigned int k = 0; k < speeds.size(); ++k)
+          {
+            sum += measure[k] * speeds[k];
+            volume += measure[k];
+          }
+        return std::vector<double>(speeds.size(), sum / volume);
       }
 
 

@@ -263,7 +263,13 @@ namespace Tessella
                         const double            tau_value,
                         const double            speed_value) const;
 
-        // The arguments are |w| and tau_D of the polytopes.
+        // Speeds for the blocks of the preconditioner: |w| of each polytope,
+        // and on a device the mean of all of them. Most steps then change no
+        // block, and none is sent and inverted.
+        std::vector<double>
+        speeds_of_blocks(const std::vector<double> &speeds) const;
+
+        // The arguments are speeds_of_blocks() and tau_D with these.
         void
         update_preconditioner(const std::vector<double> &speeds,
                               const std::vector<double> &factors_of_divergence);
