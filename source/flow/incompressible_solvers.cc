@@ -54,7 +54,10 @@ namespace Tessella
         void
         store(HostBlockMatrix<double> &&from, DeviceBlockMatrix<double> &to)
         {
-          to.copy_from(from);
+          to.reinit(from.block_sparsity(), from.dof_offset());
+          to.copy_from(
+            std::vector<double>(from.values(),
+                                from.values() + from.n_nonzero_elements()));
           from.clear();
         }
       } // namespace

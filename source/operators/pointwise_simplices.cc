@@ -16,8 +16,14 @@ namespace Tessella
   {
     namespace
     {
-      constexpr unsigned int max_degree = 4;
-      constexpr unsigned int no_record  = ~0u;
+      constexpr unsigned int no_record = ~0u;
+
+      /// Largest degree: at most 35 functions.
+      constexpr unsigned int
+      max_degree(const unsigned int dim)
+      {
+        return dim == 2 ? 6 : 4;
+      }
 
       unsigned int
       n_groups(const unsigned int n, const unsigned int size)
@@ -86,9 +92,9 @@ namespace Tessella
               Legendre::n_functions(dim, dofs.degree[k], false))
             return "the spaces are not of total degree";
         }
-      return !dofs.degree.empty() && dofs.degree[0] > max_degree
+      return !dofs.degree.empty() && dofs.degree[0] > max_degree(dim)
                ? "the degree " + std::to_string(dofs.degree[0]) +
-                   " is larger than " + std::to_string(max_degree)
+                   " is larger than " + std::to_string(max_degree(dim))
                : "";
     }
 

@@ -770,8 +770,13 @@ namespace
           2,
           true,
           "the polytopes have different degrees");
-    check(
-      d + "degree", triangulation, nullptr, "none", 5, false, "the degree 5");
+    check(d + "degree",
+          triangulation,
+          nullptr,
+          "none",
+          dim == 2 ? 7 : 5,
+          false,
+          dim == 2 ? "the degree 7" : "the degree 5");
     check(
       d + "agglomerates", triangulation, nullptr, "scattered", 1, false, other);
     check(d + "tensor product",
@@ -940,7 +945,7 @@ namespace
       make_mesh("periodic simplices", periodic);
       set_materials(triangulation);
       set_materials(periodic);
-      for (unsigned int p = 0; p <= 4; ++p)
+      for (unsigned int p = 0; p <= (dim == 2 ? 6 : 4); ++p)
         {
           const std::string degree = ", degree " + std::to_string(p);
           compare_simplices<dim>(d + "simplices" + degree, triangulation, p);

@@ -536,7 +536,7 @@ test_mistakes()
   check("iterations", contains(message(p), "did not converge"));
   p                  = good;
   p.assembly.backend = Backend::cuda;
-  check("backend", contains(message(p), "is computed on the host"));
+  check("backend", contains(message(p), "have no code for a CUDA device"));
 
   class Source : public Flow::FlowFunctions<2>
   {
