@@ -369,14 +369,15 @@ namespace
         p.method = SplittingMethod::pressure_correction;
         compare_flows<dim>("simplices", "none", true, p);
         p.method      = SplittingMethod::dual_splitting;
-        p.order       = dim == 2 ? 3 : 2;
-        p.n_subcycles = dim == 2 ? 0 : 2;
-        compare_flows<dim>("simplices", "none", false, p);
-        p.order       = 2;
         p.n_subcycles = 2;
-        if (dim == 2)
-          compare_flows<dim>("hanging", "scattered", true, p);
+        compare_flows<dim>("simplices", "none", true, p);
       }
+    // In a closed domain the last pivot of a small level's factors is zero up
+    // to rounding.
+    p.pressure_smoother = MultigridSmoother::chebyshev;
+    p.order             = 3;
+    p.n_subcycles       = 0;
+    compare_flows<dim>("simplices", "none", false, p);
   }
 
 
