@@ -20,6 +20,7 @@
 
 #include <deal.II/fe/component_mask.h>
 
+#include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/flow/check_conditions.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/svg.h>
@@ -29,6 +30,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -46,6 +48,7 @@
 #include "compressible_flow/flow_input.h"
 #include "compressible_flow/flow_output.h"
 #include "compressible_flow/steady_solver.h"
+#include "compressible_flow/unsteady_shock.h"
 
 namespace Tessella
 {
@@ -252,6 +255,16 @@ namespace Tessella
                                 agglomerated.description + ".");
         AgglomerationHandler<dim> handler(triangulation, mesh.mapping.get());
         handler.agglomerate(agglomerated.strategy);
+        // Space of the artificial viscosity.
+        std::unique_ptr<AgglomerationHandler<dim>> constants;
+        if (parameters.flow.shock.active && !parameters.flow.steady)
+          {
+            constants =
+              std::make_unique<AgglomerationHandler<dim>>(triangulation,
+                                                          mesh.mapping.get());
+            constants->agglomerate(agglomerated.strategy);
+            constants->distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
+          }
         Flow::check_state(problem->model.gas,
                           problem->free_stream_state.data(),
                           "The free stream");
@@ -276,14 +289,15 @@ namespace Tessella
                                                   level,
                                                   i,
                                                   !parameters.flow.steady));
-            run_degree(handler, degrees[i], row);
+            run_degree(handler, constants.get(), degrees[i], row);
           }
       }
 
       void
-      run_degree(AgglomerationHandler<dim> &handler,
-                 const unsigned int         degree,
-                 ConservationRow            row)
+      run_degree(AgglomerationHandler<dim>       &handler,
+                 const AgglomerationHandler<dim> *constants,
+                 const unsigned int               degree,
+                 ConservationRow                  row)
       {
         const DiscretisationInput &discretisation = parameters.discretisation;
         discretisation.distribute_dofs(handler, degree, dim + 2);
@@ -310,7 +324,7 @@ namespace Tessella
         if (parameters.flow.steady)
           run_steady(handler, evaluation, row);
         else
-          run_unsteady(handler, evaluation, row);
+          run_unsteady(handler, constants, evaluation, row);
       }
 
       /// Beginning of the names of files of a run.
@@ -386,10 +400,20 @@ namespace Tessella
 
       void
       run_unsteady(const AgglomerationHandler<dim> &handler,
+                   const AgglomerationHandler<dim> *constants,
                    const FlowEvaluation<dim>       &evaluation,
                    ConservationRow                 &row)
       {
-        const OutputInput      &output = parameters.output;
+        const OutputInput                  &output = parameters.output;
+        std::unique_ptr<UnsteadyShock<dim>> shock;
+        if (constants != nullptr)
+          shock = std::make_unique<UnsteadyShock<dim>>(
+            parameters.flow.shock,
+            *problem,
+            handler,
+            *constants,
+            parameters.discretisation.assembler_data<dim>(),
+            evaluation.coefficient_order);
         ConservationSolver<dim> solver(
           parameters.flow,
           *problem,

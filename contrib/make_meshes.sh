@@ -3,7 +3,7 @@
 #
 # Creates meshes with gmsh from the geometries in contrib/meshes/.
 #
-#   contrib/make_meshes.sh [small|studies|large|all] [FOLDER]
+#   contrib/make_meshes.sh [small|studies|large|wings|all] [FOLDER]
 #
 # small    meshes of the tests and of the short studies, which are part of the
 #          repository; default FOLDER: parameter_files/meshes
@@ -12,6 +12,9 @@
 #          triangles; default FOLDER: meshes-output (not in the repository)
 # large    the square with oscillating sides, 503,632 triangles with gmsh 4.8
 #          (503,596 in the paper); 20 s; default FOLDER: meshes-output
+# wings    half of the wing ONERA M6, tetrahedra whose sizes are proportional to
+#          1, 1/1.5 and 1/2.1, and of an aircraft; minutes; default FOLDER:
+#          meshes-output
 # all      all of them
 #
 # The same version of gmsh writes the same files. Existing files are kept,
@@ -69,6 +72,7 @@ small() {
   mesh 2 wedge wedge.msh msh41
   mesh 3 cube cube.msh msh41 h 0.4
   mesh 3 cube cube_hexahedra.msh msh41 h 1 hexahedra 1
+  mesh 3 onera_m6 onera_m6_coarse.msh msh41 f 0.2
 
   # deal.II cannot read the other files of gmsh: its .vtk is version 2 and has
   # lines before triangles, its .inp is the format of Abaqus and not of AVS UCD,
@@ -102,6 +106,14 @@ studies() {
 large() {
   use_folder "${1:-$root/meshes-output}"
   new_mesh 2 oscillating oscillating_large.msh msh41 h 0.0011928
+}
+
+wings() {
+  use_folder "${1:-$root/meshes-output}"
+  new_mesh 3 onera_m6 onera_m6_0.msh msh41 f 1
+  new_mesh 3 onera_m6 onera_m6_1.msh msh41 f 1.5
+  new_mesh 3 onera_m6 onera_m6_2.msh msh41 f 2.1
+  new_mesh 3 wing_body wing_body.msh msh41 f 1.3
 }
 
 # Converts a two-dimensional .msh of version 2 to legacy VTK: cells, then
@@ -167,13 +179,14 @@ number() {
 }
 
 case $what in
-  small | studies | large)
+  small | studies | large | wings)
     "$what" ${2:+"$2"}
     ;;
   all)
     small ${2:+"$2"}
     studies ${2:+"$2"}
     large ${2:+"$2"}
+    wings ${2:+"$2"}
     ;;
   *)
     sed -n '3,/^$/{s/^# \{0,1\}//p}' "$0" >&2

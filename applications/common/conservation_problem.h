@@ -6,6 +6,7 @@
 
 #include <tessella/forms/limiters.h>
 #include <tessella/forms/pointwise_integrand.h>
+#include <tessella/lac/host_vector.h>
 #include <tessella/operators/polytopewise_operator.h>
 
 #include <functional>
@@ -44,6 +45,10 @@ namespace Tessella
       bool has_vector = false;
       /// Residual R of M u' = -R(u).
       std::unique_ptr<PointwiseIntegrand<dim>> integrand;
+      /// Residual of a state if it is not that of the integrand alone, which
+      /// then gives the flux through the boundary; for explicit methods.
+      std::function<void(const HostVector<double> &, HostVector<double> &)>
+        residual;
       /// Largest wave speed of each owned polytope, -1 if a state on it is not
       /// admissible.
       std::function<std::vector<double>(PolytopewiseOperator<dim> &,

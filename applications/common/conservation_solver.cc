@@ -213,9 +213,12 @@ namespace Tessella
       const HostVector<double> &present = copy ? limited : u.u;
       is_limited                        = false;
       problem.integrand->set_time(t);
-      op.template residual<HostVector<double>>(*problem.integrand,
-                                               {&present},
-                                               result.u);
+      if (problem.residual)
+        problem.residual(present, result.u);
+      else
+        op.template residual<HostVector<double>>(*problem.integrand,
+                                                 {&present},
+                                                 result.u);
       result.outflow.assign(state.outflow.size(), 0.);
       add_boundary_flux(present, 1., result.outflow);
       mass.apply_inverse(-1., result.u);

@@ -363,16 +363,19 @@ namespace Tessella
       parse_boundary_conditions(prm);
       parse_steady(prm);
       shock.parse_parameters(prm);
-      AssertThrow(!shock.active || (steady && reynolds == 0. && !reconstruct),
-                  ExcMessage("Shock capturing/Sensor is for steady flow "
-                             "without viscosity and without reconstruction: "
-                             "set Flow/Steady = true, Flow/Reynolds number = "
-                             "none and Steady/Reconstruction = none, or Sensor "
-                             "= none."));
+      AssertThrow(!shock.active || (reynolds == 0. && !reconstruct),
+                  ExcMessage("Shock capturing/Sensor is for flow without "
+                             "viscosity and without reconstruction: set Flow/"
+                             "Reynolds number = none and Steady/Reconstruction "
+                             "= none, or Sensor = none."));
       parse_forces(prm);
       const std::string end = time.final_time_text(prm);
       time.parse_parameters(prm,
                             parse_numbers("Time/Final time", end, ';').front());
+      AssertThrow(!shock.active || steady || !time.is_implicit(),
+                  ExcMessage("Shock capturing/Sensor needs an explicit method "
+                             "in unsteady flow: set Time/Method to ssp, "
+                             "runge-kutta or low-storage, or Sensor = none."));
       parse_limiter(prm, constants, *this);
     }
 

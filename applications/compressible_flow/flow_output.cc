@@ -288,6 +288,14 @@ namespace Tessella
                                                       b.x,
                                                       b.x + dim);
                 });
+      // Points come in groups that are filled up with copies.
+      points.erase(std::unique(points.begin(),
+                               points.end(),
+                               [](const SurfacePoint<dim> &a,
+                                  const SurfacePoint<dim> &b) {
+                                 return std::equal(a.x, a.x + dim, b.x);
+                               }),
+                   points.end());
       return points;
     }
 

@@ -20,13 +20,12 @@ namespace Tessella
         "Sensor",
         "none",
         Patterns::Selection("none|persson-peraire"),
-        "Artificial viscosity in steady flow without viscosity "
-        "where the density is not smooth: strength h / p (|u| "
+        "Artificial viscosity in flow without viscosity, steady or "
+        "with an explicit Time/Method, where the density is not smooth: strength h / p (|u| "
         "+ c) on polytopes whose sensor s, the logarithm to "
         "base 10 of the share of the highest modes in the "
         "square of the norm, is above s_0 = Threshold - 4 log10 "
-        "p, with a ramp between s_0 - Width and s_0 + Width. "
-        "On the host.");
+        "p, with a ramp between s_0 - Width and s_0 + Width.");
       prm.add_parameter("Threshold",
                         threshold,
                         "s_0 for degree 1.",
@@ -71,13 +70,8 @@ namespace Tessella
     {
       if (!active)
         return nullptr;
-      Flow::ShockSensor<dim> sensor;
-      sensor.gas       = gas;
-      sensor.threshold = threshold;
-      sensor.width     = width;
-      sensor.strength  = strength;
       return std::make_unique<Flow::ArtificialViscosity<dim>>(handler,
-                                                              sensor,
+                                                              sensor(gas),
                                                               exact);
     }
 

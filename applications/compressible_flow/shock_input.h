@@ -29,6 +29,18 @@ namespace Tessella
       parse_parameters(dealii::ParameterHandler &prm);
 
       template <int dim>
+      Flow::ShockSensor<dim>
+      sensor(const Flow::IdealGas<dim> &gas) const
+      {
+        Flow::ShockSensor<dim> result;
+        result.gas       = gas;
+        result.threshold = threshold;
+        result.width     = width;
+        result.strength  = strength;
+        return result;
+      }
+      /// Null without a sensor.
+      template <int dim>
       std::unique_ptr<Flow::ArtificialViscosity<dim>>
       create(const AgglomerationHandler<dim> &handler,
              const Flow::IdealGas<dim>       &gas) const;
@@ -40,7 +52,7 @@ namespace Tessella
     };
 
     /// Integrands of PseudoTransient for Euler with artificial viscosity, for
-    /// degrees up to @p degree, on the host.
+    /// degrees up to @p degree.
     template <int dim>
     Flow::SteadyIntegrands<dim>
     make_steady_shock_flow(const FlowModel<dim>  &model,

@@ -38,7 +38,9 @@ namespace Tessella
       , coefficient_order(coefficient_order)
     {
       PointwiseOperator<dim>(handler, parameters).reinit(u);
-      viscosity = input.shock.create(handler, problem.model.gas);
+      // The sensor is zero for constants.
+      if (handler.max_degree() > 0)
+        viscosity = input.shock.create(handler, problem.model.gas);
       if (!input.reconstruct)
         return;
       reconstruction = std::make_unique<Flow::QuadraticReconstruction<dim>>(
@@ -293,7 +295,7 @@ namespace Tessella
       const bool cuda =
         parameters.backend == Backend::cuda ||
         (parameters.backend == Backend::automatic && cuda_is_available() &&
-         !input.needs_host() && !input.reconstruct && viscosity == nullptr);
+         !input.needs_host() && !input.reconstruct);
       AssertThrow(parameters.backend != Backend::cuda || !input.needs_host(),
                   ExcMessage("Execution/Backend = cuda cannot evaluate the "
                              "expressions of Flow/Exact solution: set it to "

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-"""Tests of tessella_results.py; run by ctest with the .csv file of a study."""
+"""Tests of tessella_results.py and wing_section.py; run by ctest with the .csv file
+of a study."""
 import math
 import os
 import sys
@@ -8,6 +9,7 @@ import unittest
 import xml.dom.minidom
 
 import tessella_results as results
+import wing_section
 
 
 class Small(unittest.TestCase):
@@ -80,6 +82,31 @@ class Study(unittest.TestCase):
                     self.assertTrue(math.isclose(-2 * mine, theirs,
                                                  abs_tol=1e-3))
 
+
+
+class WingSection(unittest.TestCase):
+    def test_swept_section(self):
+        # Leading edge x = y / 2, trailing edge x = 1 + y / 4, C_p the chord
+        # above and its square below.
+        rows = []
+        for y in (0.38, 0.39, 0.41, 0.42):
+            lead, trail = y / 2, 1 + y / 4
+            for i in range(41):
+                t = i / 40
+                x, z = lead + t * (trail - lead), t * (1 - t) + 0.01
+                rows += [(x, y, z, t), (x, y, -z, t * t)]
+        points = wing_section.section(rows, 0.4, 0.025)
+        self.assertEqual(len(points), len(rows))
+        for t, c, side in points:
+            self.assertAlmostEqual(c, t if side > 0 else t * t, places=12)
+        with self.assertRaises(SystemExit):
+            wing_section.section(rows, 0.6, 0.025)
+
+    def test_steepest_rise(self):
+        upper = [(i / 400, 0. if i < 240 else 1., 1) for i in range(401)]
+        place, rise = wing_section.steepest(upper)
+        self.assertLess(abs(place - 0.6), 0.02)
+        self.assertGreater(rise, 0.9)
 
 if __name__ == "__main__":
     if len(sys.argv) > 1:

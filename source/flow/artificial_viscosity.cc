@@ -2,9 +2,13 @@
 #include <deal.II/base/mpi.h>
 
 #include <tessella/flow/artificial_viscosity.h>
+#include <tessella/operators/pointwise_operator.h>
 
 #include <algorithm>
 #include <cmath>
+
+#include "../../cuda/flow/shock_sensor.h"
+#include "../lac/block_space.h"
 
 namespace Tessella
 {
@@ -24,7 +28,77 @@ namespace Tessella
           box *= mesh.box[2 * dim * k + dim + d] - mesh.box[2 * dim * k + d];
         return std::sqrt(box);
       }
+
+      /// Copies the volume and the mean values of the basis functions of each
+      /// polytope.
+      template <int dim>
+      struct CopyMeans
+      {
+        const std::vector<std::uint64_t> &dof_offset;
+        std::vector<double>              &measure, &basis_mean;
+
+        double
+        operator()(const PolytopeStencil<dim> &s, double *) const
+        {
+          measure[s.polytope] = s.measure;
+          std::copy_n(s.basis_mean,
+                      s.n_basis,
+                      basis_mean.begin() +
+                        dof_offset[s.polytope] / s.n_components);
+          return 0.;
+        }
+      };
     } // namespace
+
+
+
+    template <int dim>
+    struct ArtificialViscosity<dim>::DeviceData
+    {
+      DeviceData(const AgglomerationHandler<dim> &handler,
+                 PolytopewiseOperator<dim>       &polytopewise)
+      {
+        // Means of the basis functions do not depend on the flow.
+        AssemblyParameters on_host;
+        on_host.backend = Backend::host;
+        HostVector<double> zero;
+        PointwiseOperator<dim>(handler, on_host).reinit(zero);
+        const PolytopicDoFs              &dofs = handler.polytopic_dofs();
+        const PolytopicMesh<dim>         &mesh = handler.polytopic_mesh();
+        const unsigned int                n    = mesh.n_owned_polytopes();
+        std::vector<double>               volumes(n), units(n);
+        std::vector<double>               means(dofs.dof_offset[n] / (dim + 2));
+        const std::vector<std::uint64_t> &offset = dofs.dof_offset;
+        const LinearAlgebra::distributed::Vector<double> &coefficients = zero;
+        polytopewise.evaluate(CopyMeans<dim>{offset, volumes, means},
+                              coefficients);
+        for (unsigned int k = 0; k < n; ++k)
+          units[k] = unit(mesh, k);
+        internal::device_call([&]() {
+          measure.assign(volumes);
+          units_of_boxes.assign(units);
+          basis_mean.assign(means);
+          dof_offset.assign(offset);
+          degree.assign(dofs.degree);
+          n_basis.assign(dofs.n_basis);
+          arrays = {n,
+                    dof_offset.data(),
+                    degree.data(),
+                    n_basis.data(),
+                    measure.data(),
+                    units_of_boxes.data(),
+                    basis_mean.data()};
+        });
+      }
+
+      template <typename T>
+      using Array = internal::DeviceSpaceArray<T>;
+      Array<double>                  measure, units_of_boxes, basis_mean;
+      Array<std::uint64_t>           dof_offset;
+      Array<unsigned int>            degree, n_basis;
+      internal::Device::SensorArrays arrays;
+      DeviceVector<double>           slopes;
+    };
 
 
 
@@ -42,9 +116,14 @@ namespace Tessella
 
 
     template <int dim>
+    ArtificialViscosity<dim>::~ArtificialViscosity() = default;
+
+
+
+    template <int dim>
     void
-    ArtificialViscosity<dim>::compute(const VectorType &u,
-                                      VectorType       &viscosity)
+    ArtificialViscosity<dim>::compute(const HostVector<double> &u,
+                                      HostVector<double>       &viscosity)
     {
       const std::vector<std::uint64_t> &offset =
         handler.polytopic_dofs().dof_offset;
@@ -58,6 +137,36 @@ namespace Tessella
           for (std::uint64_t i = offset[k]; i < offset[k + 1]; ++i)
             slopes.local_element(i) *= factor;
         }
+    }
+
+
+
+    template <int dim>
+    void
+    ArtificialViscosity<dim>::compute(const DeviceVector<double> &u,
+                                      DeviceVector<double>       &viscosity)
+    {
+      if (on_device == nullptr)
+        {
+          on_device = std::make_unique<DeviceData>(handler, polytopewise);
+          on_device->slopes.reinit(u);
+        }
+      internal::device_call([&]() {
+        internal::Device::evaluate_sensor(on_device->arrays,
+                                          sensor,
+                                          u.begin(),
+                                          on_device->slopes.begin(),
+                                          viscosity.begin());
+      });
+    }
+
+
+
+    template <int dim>
+    const DeviceVector<double> &
+    ArtificialViscosity<dim>::device_derivative() const
+    {
+      return on_device->slopes;
     }
 
 

@@ -69,10 +69,9 @@ namespace Tessella
                                      parameters);
         if (viscosity != nullptr)
           {
-            AssertThrow(on_host && reconstruction == nullptr,
-                        ExcMessage("Artificial viscosity runs on the host "
-                                   "alone and without reconstruction: set "
-                                   "Execution/Backend to host."));
+            AssertThrow(reconstruction == nullptr,
+                        ExcMessage("Artificial viscosity and a reconstruction "
+                                   "exclude each other: choose one of them."));
             with_viscosity = std::make_unique<Operator>(
               Handlers{&handler, &constants, &constants}, 0, parameters);
             on_constants->reinit(eps);
@@ -105,8 +104,17 @@ namespace Tessella
       void
       compute_viscosity(const VectorType &u)
       {
+        viscosity->compute(u, eps);
+      }
+
+      /// Derivative of the artificial viscosity.
+      const VectorType &
+      slopes() const
+      {
         if constexpr (on_host)
-          viscosity->compute(u, eps);
+          return viscosity->derivative();
+        else
+          return viscosity->device_derivative();
       }
 
       /// Sets @p result to R(@p u).
@@ -235,14 +243,9 @@ namespace Tessella
           {
             with_viscosity->template assemble_jacobian<VectorType>(
               *integrands.matrix, {&u, &eps, &inverse_step}, matrix);
-            if constexpr (on_host)
-              if (viscosity->exact)
-                with_time->template add_chained_jacobian<VectorType>(
-                  *integrands.residual,
-                  {&u, &eps},
-                  1,
-                  viscosity->derivative(),
-                  matrix);
+            if (viscosity->exact)
+              with_time->template add_chained_jacobian<VectorType>(
+                *integrands.residual, {&u, &eps}, 1, slopes(), matrix);
           }
         change = 0.;
         if (data.method == LinearMethod::gmres_multigrid)
@@ -262,13 +265,16 @@ namespace Tessella
         if constexpr (std::is_same<Preconditioner,
                                    Multigrid<MatrixType>>::value)
           {
-            if (hierarchy == nullptr)
+            // Structures stay as they are.
+            if (preconditioner.m() > 0)
               {
-                MultigridHierarchy::AdditionalData levels;
-                levels.lowest_degree = 0;
-                hierarchy            = std::make_unique<MultigridHierarchy>(
-                  handler, NestedAgglomeration::rtree(handler), levels);
+                preconditioner.update();
+                return;
               }
+            MultigridHierarchy::AdditionalData levels;
+            levels.lowest_degree = 0;
+            hierarchy            = std::make_unique<MultigridHierarchy>(
+              handler, NestedAgglomeration::rtree(handler), levels);
             typename Preconditioner::AdditionalData parameters;
             parameters.smoother          = MultigridSmoother::lusgs;
             parameters.n_smoothing_steps = data.sweeps.n_sweeps;

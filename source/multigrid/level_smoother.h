@@ -53,7 +53,10 @@ namespace Tessella
           if (type != MultigridSmoother::gauss_seidel)
             d.resize(n);
         });
-        blocks.invert_diagonal();
+        // Sweeps have inverses of their own.
+        if (symmetric || (type != MultigridSmoother::ilu &&
+                          type != MultigridSmoother::lusgs))
+          blocks.invert_diagonal();
         if (symmetric || type == MultigridSmoother::chebyshev)
           largest = blocks.largest_eigenvalue(symmetric, singular);
         if (type == MultigridSmoother::gauss_seidel)

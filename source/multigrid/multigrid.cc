@@ -43,6 +43,11 @@ namespace Tessella
       /// Solution and right-hand side.
       Array<Number> x, b;
 
+      // ---- Galerkin products that give this level's matrix
+      internal::GalerkinPlan plan;
+      Array<std::uint64_t>   plan_offset;
+      Array<unsigned int>    plan_row, plan_block, plan_coarse_row;
+
       // ---- transfer to the next coarser level
       internal::BlockTransfer<Number> transfer;
       Array<std::uint64_t>            matrix_offset;
@@ -54,6 +59,8 @@ namespace Tessella
 
     AdditionalData                      data;
     std::vector<std::unique_ptr<Level>> levels;
+    /// Whether all coarse matrices are products of the finest one.
+    bool is_galerkin = false;
     /// Inverse of the coarsest matrix.
     internal::DenseInverse<MatrixType> inverse;
     /// Null space of the coarsest matrix, rows of this process.
@@ -153,6 +160,7 @@ namespace Tessella
                                    ? nullptr
                                    : without_penalty->values(),
                                  level);
+            result.is_galerkin = without_penalty == nullptr;
           }
         else
           {
@@ -608,13 +616,10 @@ namespace Tessella
       Array<Number> of_full[2], of_none[2];
       for (unsigned int l = 0; l + 1 < levels.size(); ++l)
         {
-          Level                 &level = *levels[l + 1];
-          internal::GalerkinPlan plan;
-          PlanArrays             arrays;
-          make_structure(hierarchy, l, plan, arrays);
+          Level &level = *levels[l + 1];
+          make_structure(hierarchy, l);
           const auto galerkin = [&](const Number *from, Number *to) {
-            SpaceType::call(
-              [&] { Blocks::galerkin(plan, levels[l]->transfer, from, to); });
+            compute_galerkin(l, from, to);
           };
           if (without_penalty == nullptr)
             {
@@ -641,25 +646,27 @@ namespace Tessella
           full = next_full.data();
           rescale_penalty(hierarchy, l + 1, full, none);
         }
+      // update() computes the products again only if they are all that coarse
+      // matrices consist of.
+      for (unsigned int l = 1; without_penalty != nullptr && l < levels.size();
+           ++l)
+        {
+          levels[l]->plan_offset.resize(0);
+          levels[l]->plan_row.resize(0);
+          levels[l]->plan_block.resize(0);
+          levels[l]->plan_coarse_row.resize(0);
+        }
     }
-
-    struct PlanArrays
-    {
-      Array<std::uint64_t> offset;
-      Array<unsigned int>  row, block, coarse_row;
-    };
 
     // Structure of the matrix of level l + 1, and how it follows from level l.
     // Collective.
     void
-    make_structure(const MultigridHierarchy &hierarchy,
-                   const unsigned int        l,
-                   internal::GalerkinPlan   &plan,
-                   PlanArrays               &arrays)
+    make_structure(const MultigridHierarchy &hierarchy, const unsigned int l)
     {
       const MultigridHierarchy::Level &fine   = hierarchy.level(l),
                                       &coarse = hierarchy.level(l + 1);
-      Level &level                            = *levels[l + 1];
+      Level                  &level           = *levels[l + 1];
+      internal::GalerkinPlan &plan            = level.plan;
       Tessella::on_all_processes(communicator, [&] {
         internal::GalerkinStructure structure(
           levels[l]->matrix->block_sparsity(),
@@ -667,10 +674,10 @@ namespace Tessella
           coarse.n_owned,
           coarse.dof_offset);
         plan.n_blocks   = structure.coarse_row.size();
-        plan.offset     = copy(arrays.offset, structure.offset);
-        plan.row        = copy(arrays.row, structure.row);
-        plan.block      = copy(arrays.block, structure.block);
-        plan.coarse_row = copy(arrays.coarse_row, structure.coarse_row);
+        plan.offset     = copy(level.plan_offset, structure.offset);
+        plan.row        = copy(level.plan_row, structure.row);
+        plan.block      = copy(level.plan_block, structure.block);
+        plan.coarse_row = copy(level.plan_coarse_row, structure.coarse_row);
         level.own.reinit(std::move(structure.sparsity),
                          coarse.dof_offset,
                          coarse.partition);
@@ -713,6 +720,38 @@ namespace Tessella
           ratio = attempt < 3 ? std::sqrt(ratio) : 1.;
         }
       report.levels[l].penalty_ratio = ratio;
+    }
+
+    // The Galerkin product of @p from, values of a matrix of level l, for the
+    // next coarser level.
+    void
+    compute_galerkin(const unsigned int l, const Number *from, Number *to) const
+    {
+      SpaceType::call([&] {
+        Blocks::galerkin(levels[l + 1]->plan, levels[l]->transfer, from, to);
+      });
+    }
+
+    // Takes new values of the matrix of the finest level.
+    void
+    update()
+    {
+      const Timer timer;
+      for (unsigned int l = 0; l + 1 < levels.size(); ++l)
+        Tessella::on_all_processes(communicator, [&] {
+          compute_galerkin(l,
+                           levels[l]->matrix->values(),
+                           levels[l + 1]->own.values());
+        });
+      for (unsigned int l = 0; l < levels.size(); ++l)
+        {
+          levels[l]->prepared = false;
+          prepare_level(l);
+        }
+      // Some arrays may have moved.
+      double_graphs     = std::make_unique<Graphs<double>>(data.cuda_graphs);
+      float_graphs      = std::make_unique<Graphs<float>>(data.cuda_graphs);
+      report.setup_time = timer.wall_time();
     }
 
     // Allocates the vectors and sets up the smoother or the coarse solver of a
@@ -1043,6 +1082,20 @@ namespace Tessella
   {
     Implementation::build_galerkin(
       implementation, matrix, &without_penalty, hierarchy, data);
+  }
+
+
+
+  template <typename MatrixType>
+  void
+  Multigrid<MatrixType>::update()
+  {
+    AssertThrow(implementation != nullptr, ExcNotInitialized());
+    AssertThrow(implementation->is_galerkin,
+                ExcMessage("Multigrid::update() needs Galerkin operators "
+                           "without rescaled penalty in the precision of the "
+                           "matrix: call initialize() again."));
+    implementation->update();
   }
 
 

@@ -16,6 +16,7 @@
 #  include <string>
 #  include <utility>
 
+#  include "../../cuda/operators/chained_blocks.h"
 #  include "../../cuda/operators/integral_sums.h"
 #  include "../backends/host_dispatch.h"
 #  include "cuda_integrals.templates.h"
@@ -839,33 +840,105 @@ namespace Tessella
         Device::PointwiseTask<dim>        task = jacobian_task(arguments);
         const std::vector<std::uint64_t> &offset =
           this->context.structures[this->context.test].blocks.value_offset;
-        const unsigned int        n = this->context.mesh().n_owned_polytopes();
-        constexpr std::uint64_t   n_at_once = 4u << 20;
-        std::vector<unsigned int> begin(1, 0);
-        std::uint64_t             largest = 0;
-        while (begin.back() < n)
+        compute_pieces(task,
+                       [&](const unsigned int begin, const unsigned int end) {
+                         Device::VectorOperations<float>::copy(offset[end] -
+                                                                 offset[begin],
+                                                               values.data(),
+                                                               device_values +
+                                                                 offset[begin]);
+                       });
+      });
+    }
+
+
+
+    template <int dim>
+    template <typename Function>
+    void
+    CUDAPointwiseBackend<dim>::compute_pieces(Device::PointwiseTask<dim> &task,
+                                              const Function &use_values)
+    {
+      const std::vector<std::uint64_t> &offset =
+        this->context.structures[this->context.test].blocks.value_offset;
+      const unsigned int        n = this->context.mesh().n_owned_polytopes();
+      constexpr std::uint64_t   n_at_once = 4u << 20;
+      std::vector<unsigned int> begin(1, 0);
+      std::uint64_t             largest = 0;
+      while (begin.back() < n)
+        {
+          unsigned int k = begin.back() + 1;
+          while (k < n && offset[k + 1] - offset[begin.back()] <= n_at_once)
+            ++k;
+          largest = std::max(largest, offset[k] - offset[begin.back()]);
+          begin.push_back(k);
+        }
+      if (values.size() < largest)
+        values.resize(largest);
+      task.values = values.data();
+      start_clock();
+      for (unsigned int i = 0; i + 1 < begin.size(); ++i)
+        {
+          task.first_value = offset[begin[i]];
+          compute_block_rows(task, begin[i], begin[i + 1]);
+          use_values(begin[i], begin[i + 1]);
+        }
+      finish();
+    }
+
+
+
+    // The field has the same function on a polytope as the first trial function
+    // of the first component, so that the kernel of a square Jacobian gives its
+    // derivatives in the first column of each block.
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::add_chained_jacobian(
+      const Arguments              &arguments,
+      const double                 *derivative,
+      const AssemblyTarget<double> &target)
+    {
+      AssertThrow(target.device_values != nullptr,
+                  ExcMessage("The derivatives of a field that is a function of "
+                             "others are added by the device to matrices on "
+                             "the device only: take Backend::host for matrices "
+                             "in host memory."));
+      if (!this->has_polytopes())
+        return;
+      device_call([&]() {
+        AssertThrow(kernels != nullptr,
+                    ExcMessage("The derivatives of a field that is a function "
+                               "of others need an integrand with kernels for "
+                               "the device."));
+        Device::PointwiseTask<dim> task = jacobian_task(arguments);
+        const unsigned int         test = this->context.test;
+        const BlockSparsity &blocks     = this->context.structures[test].blocks;
+        ChainedLayout       &layout     = chained_layout;
+        if (layout.revision == 0 || layout.revision != geometry.revision)
           {
-            unsigned int k = begin.back() + 1;
-            while (k < n && offset[k + 1] - offset[begin.back()] <= n_at_once)
-              ++k;
-            largest = std::max(largest, offset[k] - offset[begin.back()]);
-            begin.push_back(k);
+            layout.revision = 0;
+            layout.block_offset.assign(blocks.block_offset);
+            layout.block_column.assign(blocks.block_column);
+            layout.column_offset.assign(blocks.column_offset);
+            layout.revision = geometry.revision;
           }
-        if (values.size() < largest)
-          values.resize(largest);
-        task.values = values.data();
-        start_clock();
-        for (unsigned int i = 0; i + 1 < begin.size(); ++i)
-          {
-            task.first_value = offset[begin[i]];
-            compute_block_rows(task, begin[i], begin[i + 1]);
-            Device::VectorOperations<float>::copy(offset[begin[i + 1]] -
-                                                    task.first_value,
-                                                  values.data(),
-                                                  device_values +
-                                                    task.first_value);
-          }
-        finish();
+        const Device::ChainedRows rows = {geometry.dof_offset[test].data(),
+                                          layout.block_offset.data(),
+                                          matrix_layout.value_offset.data(),
+                                          layout.block_column.data(),
+                                          layout.column_offset.data(),
+                                          matrix_layout.row_width.data()};
+        const double *const d = on_device(derivative, test, direction_buffer);
+        compute_pieces(task,
+                       [&](const unsigned int begin, const unsigned int end) {
+                         Device::add_chained_blocks(rows,
+                                                    begin,
+                                                    end,
+                                                    blocks.value_offset[begin],
+                                                    values.data(),
+                                                    d,
+                                                    target.device_values);
+                       });
       });
     }
 

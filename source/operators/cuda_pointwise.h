@@ -81,6 +81,11 @@ namespace Tessella
       jacobian(const Arguments &arguments, float *device_values) override;
 
       void
+      add_chained_jacobian(const Arguments              &arguments,
+                           const double                 *derivative,
+                           const AssemblyTarget<double> &target) override;
+
+      void
       diagonal_blocks(const Arguments &arguments, double *blocks) override;
 
       void
@@ -136,6 +141,14 @@ namespace Tessella
         Array<std::uint64_t> value_offset, square_offset;
         Array<unsigned int>  row_width, square_width, diagonal;
         std::uint64_t        n_square_values = 0;
+      };
+
+      // Further data of the block rows, for add_chained_jacobian().
+      struct ChainedLayout
+      {
+        std::uint64_t        revision = 0;
+        Array<std::uint64_t> block_offset;
+        Array<unsigned int>  block_column, column_offset;
       };
 
       void
@@ -197,6 +210,14 @@ namespace Tessella
       compute_block_rows(Device::PointwiseTask<dim> &task,
                          const unsigned int          begin,
                          const unsigned int          end);
+
+      // Computes all block rows, so many at once that they stay in the second
+      // level cache, and calls @p use_values with the first of these and the
+      // end while the values are in the array values.
+      template <typename Function>
+      void
+      compute_pieces(Device::PointwiseTask<dim> &task,
+                     const Function             &use_values);
       // Integrals on the device; false if this is not possible.
       bool
       boundary_integrals(const Arguments &arguments, double *integrals);
@@ -228,6 +249,7 @@ namespace Tessella
       Geometry                       geometry;
       Plan                        residual_plan, jacobian_plan, integral_plan;
       MatrixLayout                matrix_layout;
+      ChainedLayout               chained_layout;
       CUDAPointwiseSimplices<dim> simplices;
       DeviceBoundaryPoints<dim>   boundary;
       std::uint64_t boundary_revision = 0, boundary_penalty_revision = 0;

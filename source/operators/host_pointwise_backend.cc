@@ -182,10 +182,16 @@ namespace Tessella
 
     template <int dim>
     void
-    HostPointwiseBackend<dim>::add_chained_jacobian(const Arguments &arguments,
-                                                    const double    *derivative,
-                                                    double          *values)
+    HostPointwiseBackend<dim>::add_chained_jacobian(
+      const Arguments              &arguments,
+      const double                 *derivative,
+      const AssemblyTarget<double> &target)
     {
+      AssertThrow(target.host_values != nullptr,
+                  ExcMessage("The derivatives of a field that is a function of "
+                             "others are added by the host to matrices in host "
+                             "memory only: take Backend::cuda for matrices on "
+                             "the device."));
       if (!this->has_polytopes())
         return;
       const MatrixStructure &test =
@@ -214,7 +220,7 @@ namespace Tessella
                             width   = test.blocks.row_width[k];
           row.resize(n_rows * n_given);
           rows.compute_block_row(k, columns, row.data());
-          double *const to = values + test.blocks.value_offset[k];
+          double *const to = target.host_values + test.blocks.value_offset[k];
           for (std::uint64_t b = columns.block_offset[k];
                b < columns.block_offset[k + 1];
                ++b)

@@ -40,9 +40,9 @@ namespace Tessella
       jacobian(const Arguments &arguments, float *device_values) override;
 
       void
-      add_chained_jacobian(const Arguments &arguments,
-                           const double    *derivative,
-                           double          *values) override;
+      add_chained_jacobian(const Arguments              &arguments,
+                           const double                 *derivative,
+                           const AssemblyTarget<double> &target) override;
 
       void
       diagonal_blocks(const Arguments &arguments, double *blocks) override;

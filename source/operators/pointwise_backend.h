@@ -137,17 +137,13 @@ namespace Tessella
 
       /// Adds the products of the derivative with respect to a field, constant
       /// on each polytope, and the derivatives of its coefficients on their
-      /// polytopes, which have the entries of ghosts as well, to @p values. All
-      /// arrays are in host memory; the layout is that of jacobian(). The host
-      /// alone has it.
+      /// polytopes, which have the entries of ghosts as well, to the values of
+      /// @p target, an array. The host's backend needs a target and derivatives
+      /// in host memory, the device's a target on the device.
       virtual void
-      add_chained_jacobian(const Arguments &, const double *, double *)
-      {
-        AssertThrow(false,
-                    dealii::ExcMessage(
-                      "Derivatives of fields that are functions of others are "
-                      "computed by the host alone: take the backend host."));
-      }
+      add_chained_jacobian(const Arguments              &arguments,
+                           const double                 *derivative,
+                           const AssemblyTarget<double> &target) = 0;
 
       /// Diagonal blocks of jacobian(), one after the other, row by row, in
       /// host memory.

@@ -504,11 +504,16 @@ namespace Tessella
       },
       [&]() {
         const double *const d =
-          i.direction.update(derivative, i.test_structure(), false);
+          i.direction.update(derivative, i.test_structure(), i.uses_device());
+        internal::AssemblyTarget<double> target;
+        if constexpr (Traits::storage == internal::Storage::device)
+          target.device_values = Traits::values(matrix);
+        else
+          target.host_values = Traits::values(matrix);
         i.test_structure().on_all_processes([&]() {
           i.backend->add_chained_jacobian({integrand, i.coefficients, field},
                                           d,
-                                          Traits::values(matrix));
+                                          target);
         });
       });
   }
@@ -674,13 +679,13 @@ namespace Tessella
   INSTANTIATE_MATRIX(dim, Vector, HostBlockMatrix<double>)               \
   INSTANTIATE_MATRIX(dim, Vector, DeviceBlockMatrix<double>)             \
   INSTANTIATE_MATRIX(dim, Vector, DeviceBlockMatrix<float>)
-#define INSTANTIATE_CHAINED(dim, Vector)                      \
+#define INSTANTIATE_CHAINED(dim, Vector, Matrix)              \
   template void PointwiseOperator<dim>::add_chained_jacobian( \
     const Integrand &,                                        \
     const std::vector<const Vector *> &,                      \
     const unsigned int,                                       \
     const Vector &,                                           \
-    HostBlockMatrix<double> &);
+    Matrix &);
 #define INSTANTIATE(dim)                                                     \
   template void PointwiseOperator<dim>::reinit(HostBlockMatrix<double> &);   \
   template void PointwiseOperator<dim>::reinit(DeviceBlockMatrix<double> &); \
@@ -689,9 +694,12 @@ namespace Tessella
   INSTANTIATE_VECTOR(dim, HostVector<double>)                                \
   INSTANTIATE_VECTOR(dim, LinearAlgebra::distributed::Vector<double>)        \
   INSTANTIATE_VECTOR(dim, DeviceVector<double>)                              \
-  INSTANTIATE_CHAINED(dim, Vector<double>)                                   \
-  INSTANTIATE_CHAINED(dim, HostVector<double>)                               \
-  INSTANTIATE_CHAINED(dim, LinearAlgebra::distributed::Vector<double>)       \
+  INSTANTIATE_CHAINED(dim, Vector<double>, HostBlockMatrix<double>)          \
+  INSTANTIATE_CHAINED(dim, HostVector<double>, HostBlockMatrix<double>)      \
+  INSTANTIATE_CHAINED(dim,                                                   \
+                      LinearAlgebra::distributed::Vector<double>,            \
+                      HostBlockMatrix<double>)                               \
+  INSTANTIATE_CHAINED(dim, DeviceVector<double>, DeviceBlockMatrix<double>)  \
   /* reinit() of a SparseMatrix needs a pattern */                           \
   INSTANTIATE_MATRIX(dim, Vector<double>, SparseMatrix<double>)
 #define INSTANTIATE_EPETRA(dim)                                               \

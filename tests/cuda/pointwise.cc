@@ -11,6 +11,7 @@
 
 #include <deal.II/grid/grid_tools.h>
 
+#include <tessella/flow/artificial_viscosity.h>
 #include <tessella/grid/flow_meshes.h>
 #include <tessella/grid/mapping_quadratic.h>
 #include <tessella/lac/device_block_matrix.h>
@@ -962,6 +963,81 @@ namespace
 
 
 
+  // Derivative with respect to a field that is a function of another one.
+  template <int dim>
+  void
+  check_chained(const AgglomerationHandler<dim> &space,
+                const AgglomerationHandler<dim> &constants,
+                const dealii::Vector<double>    &u)
+  {
+    const Tessella::PointwiseTextIntegrand<dim> integrand(Texts::two_fields());
+    dealii::Vector<double>                      w, derivative(u.size());
+    set_field(constants, {0.4}, 0.5, w);
+    const auto &offset = space.polytopic_dofs().dof_offset;
+    for (unsigned int k = 0; k < space.n_polytopes(); k += 3)
+      for (std::uint64_t i = offset[k]; i < offset[k + 1]; ++i)
+        derivative(i) = random(7 * i + 2);
+    const Handlers<dim>    handlers{&space, &constants};
+    PointwiseOperator<dim> host(handlers, 0, with<dim>(Backend::host)),
+      cuda(handlers, 0, with<dim>(Backend::cuda));
+    HostBlockMatrix<double>   on_host;
+    DeviceBlockMatrix<double> on_device;
+    host.reinit(on_host);
+    cuda.reinit(on_device);
+    const DeviceVector<double> x(u), y(w), z(derivative);
+    std::vector<double>        found, expected, without;
+    host.assemble_jacobian(integrand, {&u, &w}, on_host);
+    on_host.copy_to(without);
+    host.add_chained_jacobian(integrand, {&u, &w}, 1, derivative, on_host);
+    on_host.copy_to(expected);
+    cuda.assemble_jacobian(integrand, {&x, &y}, on_device);
+    cuda.add_chained_jacobian(integrand, {&x, &y}, 1, z, on_device);
+    on_device.copy_to(found);
+    verify("the chained part is not small",
+           difference(expected, without, 0, found.size()) > 1e-3);
+    verify_below("chained Jacobian",
+                 difference(expected, found, 0, found.size()));
+    verify(
+      "matrix in the other memory",
+      message_of([&] {
+        cuda.add_chained_jacobian(integrand, {&u, &w}, 1, derivative, on_host);
+      }).find("matrices on the device only") != std::string::npos);
+  }
+
+
+
+  // Sensor of shocks and its derivative.
+  template <int dim>
+  void
+  check_sensor(const AgglomerationHandler<dim> &flow,
+               const AgglomerationHandler<dim> &constants,
+               const dealii::Vector<double>    &u)
+  {
+    Tessella::Flow::ShockSensor<dim> sensor;
+    sensor.width = 6.;
+    Tessella::Flow::ArtificialViscosity<dim> host(flow, sensor),
+      cuda(flow, sensor);
+    Tessella::HostVector<double> on_host, eps;
+    PointwiseOperator<dim>(flow, with<dim>(Backend::host)).reinit(on_host);
+    PointwiseOperator<dim>(constants, with<dim>(Backend::host)).reinit(eps);
+    std::copy(u.begin(), u.end(), on_host.begin());
+    host.compute(on_host, eps);
+    const DeviceVector<double> x(u);
+    DeviceVector<double>       y(eps.size());
+    cuda.compute(x, y);
+    std::vector<double> found, slopes;
+    y.copy_to(found);
+    cuda.device_derivative().copy_to(slopes);
+    verify("the sensor is on its ramp",
+           host.extent().second > found.size() / 2);
+    verify_below("sensor", difference(entries(eps), found, 0, found.size()));
+    verify_below(
+      "derivative of the sensor",
+      difference(entries(host.derivative()), slopes, 0, slopes.size()));
+  }
+
+
+
   // Texts on the device, which run-time compilation makes kernels of, against
   // the host.
   template <int dim>
@@ -1003,6 +1079,11 @@ namespace
       verify_below(name + ": diagonal blocks",
                    difference(host.blocks, cuda.blocks, 0, host.blocks.size()));
     };
+    AgglomerationHandler<dim> constants(triangulation);
+    constants.agglomerate(make_strategy<dim>("scattered"));
+    distribute(constants, 0, false, 1);
+    check_chained(two, constants, v);
+    check_sensor(flow, constants, u);
     compare("Euler", {&flow}, Texts::euler(dim, euler_state<dim>()), {u});
     compare("two fields", {&two, &one}, Texts::two_fields(), {v, w});
     compare("diffusion", {&one}, Texts::nonlinear_diffusion(), {w});

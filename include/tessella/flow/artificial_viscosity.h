@@ -3,8 +3,13 @@
 #define tessella_flow_artificial_viscosity_h
 
 #include <tessella/flow/shock_capturing.h>
+#include <tessella/lac/device_vector.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/operators/polytopewise_operator.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace Tessella
 {
@@ -26,35 +31,43 @@ namespace Tessella
      * (PointwiseOperator::add_chained_jacobian()). Otherwise the matrix holds
      * eps fixed, and more steps are needed.
      *
+     * <b>Where it runs.</b> Vectors are in host memory or on the device; with
+     * the latter, the sensor is evaluated there. One object serves one of both.
+     *
      * <b>Cost</b> of a call: a loop over all coefficients. Memory: one vector
-     * of the flow. The host alone has it.
+     * of the flow.
      */
     template <int dim>
     class ArtificialViscosity
     {
     public:
-      using VectorType = HostVector<double>;
-
       /// @p handler must outlive the object, and its space must not change.
       ArtificialViscosity(const AgglomerationHandler<dim> &handler,
                           const ShockSensor<dim>          &sensor,
                           const bool                       exact = true);
+      ~ArtificialViscosity();
 
-      /// Sets @p viscosity to the field that belongs to @p u. Collective.
+      /// Sets @p viscosity to the field that belongs to @p u. Both have their
+      /// sizes. Collective.
       void
-      compute(const VectorType &u, VectorType &viscosity);
+      compute(const HostVector<double> &u, HostVector<double> &viscosity);
+      void
+      compute(const DeviceVector<double> &u, DeviceVector<double> &viscosity);
 
       /// Derivative of compute() at the last argument of that function: entry i
       /// is that of the coefficient on the polytope of i with respect to
       /// coefficient i of the flow.
-      const VectorType &
+      const HostVector<double> &
       derivative() const
       {
         return slopes;
       }
+      /// The same on the device.
+      const DeviceVector<double> &
+      device_derivative() const;
 
-      /// Largest eps of the last call of compute(), and the number of
-      /// polytopes where it is not zero. Collective.
+      /// Largest eps of the last call of compute() on the host, and the number
+      /// of polytopes where it is not zero. Collective.
       std::pair<double, unsigned int>
       extent() const;
 
@@ -66,7 +79,10 @@ namespace Tessella
       PolytopewiseOperator<dim>        polytopewise;
       /// eps of the owned polytopes.
       std::vector<double> values;
-      VectorType          slopes;
+      HostVector<double>  slopes;
+      /// What the sensor reads on the device, and the derivative there.
+      struct DeviceData;
+      std::unique_ptr<DeviceData> on_device;
     };
   } // namespace Flow
 } // namespace Tessella

@@ -125,7 +125,7 @@ namespace Tessella
      * <b>Artificial viscosity.</b> With an ArtificialViscosity, integrands are
      * those of make_steady_integrands() for WithArtificialViscosity; the field
      * eps is that of the state in every residual, and the tangent as described
-     * there. The host alone has it.
+     * there.
      *
      * <b>Where it runs.</b> VectorType and MatrixType are HostVector<double>
      * and HostBlockMatrix<double>, or DeviceVector<double> and

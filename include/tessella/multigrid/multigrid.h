@@ -249,6 +249,12 @@ namespace Tessella
                std::vector<MatrixType> &&coarse_matrices,
                const MultigridHierarchy &hierarchy,
                const AdditionalData     &data = AdditionalData());
+    /// Takes new values of the matrix that was given to the initialize() for
+    /// Galerkin operators without rescaled penalty, in the precision of this
+    /// object; hierarchy, structures and orders of sweeps are kept. The
+    /// structure of the matrix must be the same. Collective.
+    void
+    update();
     void
     clear();
 

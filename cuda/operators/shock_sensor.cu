@@ -1,0 +1,1 @@
+#include "../flow/shock_sensor.cu"
