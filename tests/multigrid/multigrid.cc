@@ -123,6 +123,49 @@ namespace
             hierarchy.level(hierarchy.n_levels() - 1).degree[0] == 3);
   }
 
+  // New values of the matrix, with the bits of a new object.
+  template <int dim>
+  void
+  test_update()
+  {
+    Tensor<1, dim> b, c;
+    b[0] = 3.;
+    c[0] = -1.;
+    c[1] = 5.;
+    Case<dim, Matrix>         test(dim == 2 ? 12 : 4, 2, {2}, false, b);
+    const Case<dim, Matrix>   next(dim == 2 ? 12 : 4, 2, {2}, false, c);
+    const MultigridHierarchy  hierarchy = test.hierarchy(4);
+    const std::vector<double> old(test.matrix.values(),
+                                  test.matrix.values() +
+                                    test.matrix.n_nonzero_elements());
+    Vector<double>            x = some_vector(test.matrix.m(), 1), y(x), z(x);
+    bool                      same = true;
+    for (const auto smoother :
+         {MG::Smoother::lusgs, MG::Smoother::ilu, MG::Smoother::gauss_seidel})
+      {
+        std::copy(old.begin(), old.end(), test.matrix.values());
+        MG::AdditionalData data;
+        data.smoother  = smoother;
+        data.symmetric = false;
+        MG updated, made;
+        updated.initialize(test.matrix, hierarchy, data);
+        updated.vmult(z, x);
+        std::copy_n(next.matrix.values(), old.size(), test.matrix.values());
+        updated.update();
+        updated.vmult(y, x);
+        same = same && y != z;
+        made.initialize(test.matrix, hierarchy, data);
+        made.vmult(z, x);
+        same = same && y == z;
+      }
+    check(prefix<dim>() + "new values", same);
+    MG rescaled;
+    rescaled.initialize(next.matrix, next.without_penalty, hierarchy);
+    check(prefix<dim>() + "new values need Galerkin operators",
+          contains(message_of([&] { rescaled.update(); }),
+                   "call initialize() again"));
+  }
+
   // Iterations and contraction.
   template <int dim>
   void
@@ -582,6 +625,8 @@ main(int argc, char **argv)
   test_matrix<3>();
   test_injection<2>();
   test_injection<3>();
+  test_update<2>();
+  test_update<3>();
 #ifdef DEBUG
   // In Debug mode finer meshes would need minutes.
   test_poisson<2>({8, 16}, 2, {1, 2, 3, 4}, false);

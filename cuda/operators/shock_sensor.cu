@@ -1,1 +1,0 @@
-#include "../flow/shock_sensor.cu"
