@@ -10,6 +10,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "../operators/deferred_checks.h"
+
 namespace Tessella
 {
   namespace Flow
@@ -476,17 +478,23 @@ namespace Tessella
             velocity_mass.apply_inverse(-1., dy);
           };
         result = 0.;
-        while (first-- > 0)
-          {
-            result.add(s.bdf.alpha[first], *s.past[first]);
-            times.weight[times.n] = s.bdf.alpha[first];
-            times.time[times.n++] = nodes[first];
-            const double length   = (first == 0 ? s.end : nodes[first - 1]) -
-                                  nodes[first],
-                         h = length / parameters.n_subcycles;
-            for (unsigned int j = 0; j < parameters.n_subcycles; ++j)
-              runge_kutta.step(derivative, nodes[first] + j * h, h, result);
-          }
+        {
+          const Tessella::internal::DeferredChecks deferred;
+          while (first-- > 0)
+            {
+              result.add(s.bdf.alpha[first], *s.past[first]);
+              times.weight[times.n] = s.bdf.alpha[first];
+              times.time[times.n++] = nodes[first];
+              const double length   = (first == 0 ? s.end : nodes[first - 1]) -
+                                    nodes[first],
+                           h = length / parameters.n_subcycles;
+              for (unsigned int j = 0; j < parameters.n_subcycles; ++j)
+                runge_kutta.step(derivative, nodes[first] + j * h, h, result);
+            }
+        }
+        uu_op.check_finite();
+        if (has_velocity && s.order > 1)
+          uuu_op.check_finite();
       }
 
 

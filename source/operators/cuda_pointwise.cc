@@ -21,6 +21,7 @@
 #  include "../backends/host_dispatch.h"
 #  include "cuda_integrals.templates.h"
 #  include "cuda_pointwise.h"
+#  include "deferred_checks.h"
 
 namespace Tessella
 {
@@ -623,7 +624,7 @@ namespace Tessella
     void
     CUDAPointwiseBackend<dim>::start_clock()
     {
-      if (!Device::is_recording())
+      if (!Device::is_recording() && !DeferredChecks::active())
         clock->start();
     }
 
@@ -634,7 +635,7 @@ namespace Tessella
     CUDAPointwiseBackend<dim>::finish()
     {
       // Work that is recorded for a CUDA graph has no results yet.
-      if (Device::is_recording())
+      if (Device::is_recording() || DeferredChecks::active())
         return;
       clock->stop();
       this->context.report.kernel_time = clock->seconds();
