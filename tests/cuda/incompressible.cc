@@ -358,25 +358,24 @@ namespace
     compare_operators<dim>("hanging", "scattered");
     compare_operators<dim>("simplices", "none");
     IncompressibleParameters p;
+    p.method = SplittingMethod::dual_splitting;
+    p.order  = 2;
+    // The mesh of simplices has one boundary id, so that the domain is closed.
+    // There the last pivot of ILU(0) is zero up to rounding on small levels.
     for (const auto smoother :
          {MultigridSmoother::chebyshev, MultigridSmoother::ilu})
       {
         p.pressure_smoother = smoother;
-        p.method            = SplittingMethod::dual_splitting;
-        p.order             = 2;
-        p.n_subcycles       = 0;
         compare_flows<dim>("hanging", "scattered", true, p);
-        p.method = SplittingMethod::pressure_correction;
-        compare_flows<dim>("simplices", "none", true, p);
-        p.method      = SplittingMethod::dual_splitting;
-        p.n_subcycles = 2;
-        compare_flows<dim>("simplices", "none", true, p);
       }
-    // In a closed domain the last pivot of a small level's factors is zero up
-    // to rounding.
     p.pressure_smoother = MultigridSmoother::chebyshev;
-    p.order             = 3;
-    p.n_subcycles       = 0;
+    p.n_subcycles       = 2;
+    compare_flows<dim>("simplices", "none", false, p);
+    p.n_subcycles = 0;
+    p.order       = 3;
+    compare_flows<dim>("simplices", "none", false, p);
+    p.method = SplittingMethod::pressure_correction;
+    p.order  = 2;
     compare_flows<dim>("simplices", "none", false, p);
   }
 
