@@ -139,9 +139,11 @@ namespace Tessella
      * the test space, is the derivative of the coefficient on the polytope of i
      * with respect to coefficient i of u.
      *
-     * The matrix is a HostBlockMatrix<double>, and keeps its structure.
-     * Polytopes cost nothing where the derivative vanishes on them and on their
-     * neighbours. The host alone has it.
+     * The matrix is a HostBlockMatrix<double> with an operator of the host, or
+     * a DeviceBlockMatrix<double> and vectors on the device with one of the
+     * device, and keeps its structure. On the host, polytopes cost nothing
+     * where the derivative vanishes on them and on their neighbours; the device
+     * computes a Jacobian more.
      */
     template <typename VectorType, typename MatrixType>
     void
