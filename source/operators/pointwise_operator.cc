@@ -333,8 +333,8 @@ namespace Tessella
     }
 
     internal::PointwiseContext<dim>                  context;
-    std::vector<internal::HostFieldArray>            arrays;
-    internal::HostFieldArray                         direction;
+    std::vector<internal::FieldArray>                arrays;
+    internal::FieldArray                             direction;
     std::vector<const double *>                      coefficients;
     std::vector<double>                              host_result;
     std::set<unsigned int>                           ids;
