@@ -465,17 +465,21 @@ namespace Tessella
           const unsigned int        l,
           Array<Number>            &to) const
     {
-      const internal::BlockBases bases = {basis_offset.data(), basis.data()};
-      Tessella::on_all_processes(communicator, [&] {
-        to.resize(from.n_nonzero_elements());
-        if (l == 0)
-          {
+      if (l == 0)
+        {
+          Tessella::on_all_processes(communicator, [&] {
+            to.resize(from.n_nonzero_elements());
             change_basis(levels[0]->smoother.blocks.rows,
-                         bases,
+                         {basis_offset.data(), basis.data()},
                          from,
                          to.data());
-            return;
-          }
+          });
+          return;
+        }
+      internal::BlockData<DoubleMatrix> structure;
+      structure.reinit(from);
+      Tessella::on_all_processes(communicator, [&] {
+        to.resize(from.n_nonzero_elements());
         // The functions of level 1 are the first ones of each component, and
         // their W is a leading part of that of level 0: the Galerkin product of
         // a block-diagonal matrix.
@@ -507,8 +511,6 @@ namespace Tessella
         SpaceType::call([&] {
           Basis::galerkin(plan, transfer, basis.data(), leading.data());
         });
-        internal::BlockData<DoubleMatrix> structure;
-        structure.reinit(from);
         change_basis(structure.rows,
                      {coarse.rows.value_offset, leading.data()},
                      from,
