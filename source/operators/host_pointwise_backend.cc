@@ -188,10 +188,11 @@ namespace Tessella
       const AssemblyTarget<double> &target)
     {
       AssertThrow(target.host_values != nullptr,
-                  ExcMessage("The derivatives of a field that is a function of "
-                             "others are added by the host to matrices in host "
-                             "memory only: take Backend::cuda for matrices on "
-                             "the device."));
+                  dealii::ExcMessage(
+                    "The derivatives of a field that is a function of "
+                    "others are added by the host to matrices in host "
+                    "memory only: take Backend::cuda for matrices on "
+                    "the device."));
       if (!this->has_polytopes())
         return;
       const MatrixStructure &test =
