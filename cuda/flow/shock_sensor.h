@@ -15,10 +15,10 @@ namespace Tessella
   {
     namespace Device
     {
-      /// What the sensor reads of the polytopes beside the coefficients of the
-      /// flow: for each polytope the first of these, degree, number of scalar
-      /// basis functions, volume, and square root of the volume of the bounding
-      /// box; for each scalar basis function its mean value.
+      /// Data of the polytopes that the sensor reads beside the coefficients of
+      /// the flow: for each polytope the first of these, degree, number of
+      /// scalar basis functions, volume, and square root of the volume of the
+      /// bounding box; for each scalar basis function its mean value.
       struct SensorArrays
       {
         unsigned int         n; ///< number of polytopes

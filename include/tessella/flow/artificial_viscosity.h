@@ -80,7 +80,7 @@ namespace Tessella
       /// eps of the owned polytopes.
       std::vector<double> values;
       HostVector<double>  slopes;
-      /// What the sensor reads on the device, and the derivative there.
+      /// Data that the sensor reads on the device, and the derivative there.
       struct DeviceData;
       std::unique_ptr<DeviceData> on_device;
     };
