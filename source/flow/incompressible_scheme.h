@@ -27,7 +27,7 @@ namespace Tessella
   {
     namespace internal
     {
-      /// What IncompressibleFlow does, for vectors of any memory. Functions are
+      /// Methods of IncompressibleFlow for vectors in any memory. Functions are
       /// those of that class.
       template <int dim>
       class FlowScheme
