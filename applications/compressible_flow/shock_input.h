@@ -50,14 +50,6 @@ namespace Tessella
       std::string
       description() const;
     };
-
-    /// Integrands of PseudoTransient for Euler with artificial viscosity, for
-    /// degrees up to @p degree.
-    template <int dim>
-    Flow::SteadyIntegrands<dim>
-    make_steady_shock_flow(const FlowModel<dim>  &model,
-                           const unsigned int     degree,
-                           const SteadyModelData &data);
   } // namespace Application
 } // namespace Tessella
 

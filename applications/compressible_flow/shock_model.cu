@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <tessella/flow/shock_capturing.h>
 
-#include "shock_input.h"
+#include "flow_model.h"
 
 namespace Tessella
 {
