@@ -5,6 +5,7 @@
 #include <tessella/flow/flow_terms.h>
 #include <tessella/flow/ideal_gas.h>
 #include <tessella/forms/functor_integrand.h>
+#include <tessella/forms/pointwise_uses.h>
 
 #include <memory>
 #include <type_traits>
@@ -42,6 +43,7 @@ namespace Tessella
                                                     PointwiseRows::values,
                                     facet_input  = Traits::facet_input,
                                     facet_output = Traits::facet_output;
+      static constexpr unsigned int uses         = PointwiseUses::jacobian;
 
       F f;
 
@@ -77,8 +79,9 @@ namespace Tessella
     template <int dim, int m>
     struct TimeTerm : VolumeValueRows
     {
-      static constexpr int n_components = m;
-      using Fields                      = FieldComponents<m, 1>;
+      static constexpr int n_components  = m;
+      using Fields                       = FieldComponents<m, 1>;
+      static constexpr unsigned int uses = PointwiseUses::residual;
 
       template <typename U, typename R>
       TESSELLA_HOST_DEVICE void
@@ -103,6 +106,7 @@ namespace Tessella
                                     volume_output = PointwiseRows::none,
                                     facet_input   = PointwiseRows::values,
                                     facet_output  = PointwiseRows::values;
+      static constexpr unsigned int uses          = PointwiseUses::residual;
 
       F f;
 
@@ -144,6 +148,7 @@ namespace Tessella
                                     volume_output = PointwiseRows::values,
                                     facet_input   = PointwiseRows::values,
                                     facet_output  = PointwiseRows::values;
+      static constexpr unsigned int uses          = PointwiseUses::residual;
 
       IdealGas<dim> gas;
       double        length = 1., largest_change = 0.2;

@@ -2,8 +2,10 @@
 #ifndef tessella_forms_functor_integrand_h
 #define tessella_forms_functor_integrand_h
 
+#include <tessella/forms/coefficient_error.h>
 #include <tessella/forms/pointwise_integrand.h>
 #include <tessella/forms/pointwise_terms.h>
+#include <tessella/forms/pointwise_uses.h>
 
 #include <memory>
 #include <string>
@@ -33,7 +35,9 @@ namespace Tessella
      * Derivatives follow from the same members, which are called with dual
      * numbers, unless the functor has derivatives of its own. For the Jacobian
      * a call computes derivatives in up to eight directions at once, so that a
-     * functor of n input rows is called about n / 8 times at each point.
+     * functor of n input rows is called about n / 8 times at each point. A
+     * functor that is only evaluated for some of residual, tangent and Jacobian
+     * says so with PointwiseUses, so that the others are not compiled.
      *
      * <b>Device.</b> With a CUDA device and in a .cu file that nvcc compiles,
      * the functor is part of the kernels. This header and those that it
@@ -91,19 +95,23 @@ namespace Tessella
                const double *const *const *in,
                double *const *const       *out) const override
       {
-        in_region(region, [&](const auto kind) {
-          using Kind = decltype(kind);
-          for_points<Kind, double>(
-            n,
-            points,
-            [&](double &entry, const int s, const int row, unsigned int q) {
-              entry = in[s][row][q];
-            },
-            [&](const double entry,
-                const int    s,
-                const int    row,
-                unsigned int q) { out[s][row][q] = entry; });
-        });
+        if constexpr (functor_has_use<F, PointwiseUses::residual>)
+          in_region(region, [&](const auto kind) {
+            using Kind = decltype(kind);
+            for_points<Kind, double>(
+              n,
+              points,
+              [&](double &entry, const int s, const int row, unsigned int q) {
+                entry = in[s][row][q];
+              },
+              [&](const double entry,
+                  const int    s,
+                  const int    row,
+                  unsigned int q) { out[s][row][q] = entry; });
+          });
+        else
+          internal::throw_message(
+            "The functor has no residual (PointwiseUses).");
       }
 
       void
@@ -114,30 +122,36 @@ namespace Tessella
                        const double *const *const *direction,
                        double *const *const       *out) const override
       {
-        in_region(region, [&](const auto kind) {
-          using Kind        = decltype(kind);
-          const auto change = [&](const int s, const int row, unsigned int q) {
-            return direction[s][row] != nullptr ? direction[s][row][q] : 0.;
-          };
-          const auto store = [&](const double entry,
-                                 const int    s,
-                                 const int    row,
-                                 unsigned int q) { out[s][row][q] = entry; };
-          if constexpr (Kind::has_derivative)
-            for_points_derivative<Kind>(n, points, in, change, store);
-          else
-            for_points<Kind, Dual<1>>(
-              n,
-              points,
-              [&](Dual<1> &entry, const int s, const int row, unsigned int q) {
-                entry.value         = in[s][row][q];
-                entry.derivative[0] = change(s, row, q);
-              },
-              [&](const Dual<1> &entry,
-                  const int      s,
-                  const int      row,
-                  unsigned int   q) { store(entry.derivative[0], s, row, q); });
-        });
+        if constexpr (functor_has_use<F, PointwiseUses::tangent>)
+          in_region(region, [&](const auto kind) {
+            using Kind = decltype(kind);
+            const auto change =
+              [&](const int s, const int row, unsigned int q) {
+                return direction[s][row] != nullptr ? direction[s][row][q] : 0.;
+              };
+            const auto store = [&](const double entry,
+                                   const int    s,
+                                   const int    row,
+                                   unsigned int q) { out[s][row][q] = entry; };
+            if constexpr (Kind::has_derivative)
+              for_points_derivative<Kind>(n, points, in, change, store);
+            else
+              for_points<Kind, Dual<1>>(
+                n,
+                points,
+                [&](
+                  Dual<1> &entry, const int s, const int row, unsigned int q) {
+                  entry.value         = in[s][row][q];
+                  entry.derivative[0] = change(s, row, q);
+                },
+                [&](const Dual<1> &entry,
+                    const int      s,
+                    const int      row,
+                    unsigned int q) { store(entry.derivative[0], s, row, q); });
+          });
+        else
+          internal::throw_message(
+            "The functor has no tangent (PointwiseUses).");
       }
 
       void
@@ -147,21 +161,25 @@ namespace Tessella
                         const double *const *const *in,
                         double *const              *out) const override
       {
-        in_region(region, [&](const auto kind) {
-          using Kind = decltype(kind);
-          // The directions, all input rows of all sides, are divided into
-          // groups of equal size.
-          constexpr int n_directions = Kind::n_sides * Traits::n_inputs *
-                                       n_rows(Kind::input),
-                        n_groups = Kind::has_derivative
-                                     ? n_directions
-                                     : (n_directions + 7) / 8;
-          if constexpr (n_directions > 0)
-            for (int group = 0; group < n_groups; ++group)
-              evaluate_directions<Kind,
-                                  (n_directions + n_groups - 1) / n_groups>(
-                group, n, points, in, out);
-        });
+        if constexpr (functor_has_use<F, PointwiseUses::jacobian>)
+          in_region(region, [&](const auto kind) {
+            using Kind = decltype(kind);
+            // The directions, all input rows of all sides, are divided into
+            // groups of equal size.
+            constexpr int n_directions = Kind::n_sides * Traits::n_inputs *
+                                         n_rows(Kind::input),
+                          n_groups = Kind::has_derivative
+                                       ? n_directions
+                                       : (n_directions + 7) / 8;
+            if constexpr (n_directions > 0)
+              for (int group = 0; group < n_groups; ++group)
+                evaluate_directions<Kind,
+                                    (n_directions + n_groups - 1) / n_groups>(
+                  group, n, points, in, out);
+          });
+        else
+          internal::throw_message(
+            "The functor has no Jacobian (PointwiseUses).");
       }
 
       std::shared_ptr<const DevicePointwiseKernels<dim>>

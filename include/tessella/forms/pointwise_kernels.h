@@ -7,6 +7,7 @@
 #include <tessella/forms/pointwise_jacobian.h>
 #include <tessella/forms/pointwise_residual.h>
 #include <tessella/forms/pointwise_simplices.h>
+#include <tessella/forms/pointwise_uses.h>
 #include <tessella/forms/simplex_jacobian.h>
 
 #ifdef __CUDACC__
@@ -209,19 +210,24 @@ namespace Tessella
                      given.layout.bytes,
                      stream);
       };
-      switch (kernel)
+      if constexpr (functor_has_use<F, PointwiseUses::residual>)
         {
-          case PointwiseKernel::facet_residual:
+          if (kernel == PointwiseKernel::facet_residual)
             return run(pointwise_facets<dim, F, false>);
-          case PointwiseKernel::facet_tangent:
-            return run(pointwise_facets<dim, F, true>);
-          case PointwiseKernel::residual:
+          if (kernel == PointwiseKernel::residual)
             return run(pointwise_residual<dim, F, false>);
-          case PointwiseKernel::tangent:
-            return run(pointwise_residual<dim, F, true>);
-          default:
-            return run(pointwise_jacobian<dim, F>);
         }
+      if constexpr (functor_has_use<F, PointwiseUses::tangent>)
+        {
+          if (kernel == PointwiseKernel::facet_tangent)
+            return run(pointwise_facets<dim, F, true>);
+          if (kernel == PointwiseKernel::tangent)
+            return run(pointwise_residual<dim, F, true>);
+        }
+      if constexpr (functor_has_use<F, PointwiseUses::jacobian>)
+        if (kernel == PointwiseKernel::jacobian)
+          return run(pointwise_jacobian<dim, F>);
+      return no_such_kernel;
     }
 
     std::string
@@ -253,17 +259,21 @@ namespace Tessella
                          given.n_bytes(),
                          stream);
           };
-          switch (kernel)
+          if constexpr (functor_has_use<F, PointwiseUses::residual>)
             {
-              case PointwiseKernel::simplex_facet_residual:
+              if (kernel == PointwiseKernel::simplex_facet_residual)
                 return facets(simplex_facets<dim, F, false>);
-              case PointwiseKernel::simplex_facet_tangent:
-                return facets(simplex_facets<dim, F, true>);
-              case PointwiseKernel::simplex_residual:
+              if (kernel == PointwiseKernel::simplex_residual)
                 return run(simplex_residual<dim, F, false>);
-              default:
+            }
+          if constexpr (functor_has_use<F, PointwiseUses::tangent>)
+            {
+              if (kernel == PointwiseKernel::simplex_facet_tangent)
+                return facets(simplex_facets<dim, F, true>);
+              if (kernel == PointwiseKernel::simplex_tangent)
                 return run(simplex_residual<dim, F, true>);
             }
+          return no_such_kernel;
         }
       return "The functor has no kernels on affine simplices.";
     }
@@ -289,20 +299,25 @@ namespace Tessella
                          given.block_bytes,
                          stream);
           };
-          switch (kernel)
-            {
-              case PointwiseKernel::simplex_jacobian_1:
-                return run(simplex_jacobian<dim, F, 1>);
-              case PointwiseKernel::simplex_jacobian_2:
-                return run(simplex_jacobian<dim, F, 2>);
-              default:
-                return run(simplex_jacobian<dim, F, 3>);
-            }
+          if constexpr (functor_has_use<F, PointwiseUses::jacobian>)
+            switch (kernel)
+              {
+                case PointwiseKernel::simplex_jacobian_1:
+                  return run(simplex_jacobian<dim, F, 1>);
+                case PointwiseKernel::simplex_jacobian_2:
+                  return run(simplex_jacobian<dim, F, 2>);
+                default:
+                  return run(simplex_jacobian<dim, F, 3>);
+              }
+          return no_such_kernel;
         }
       return "The functor has no kernels on affine simplices.";
     }
 
   private:
+    static constexpr const char *no_such_kernel =
+      "The functor is not for this kernel (PointwiseUses).";
+
     template <typename Kernel, typename Task>
     std::string
     start(const Kernel      &function,
