@@ -402,6 +402,29 @@ namespace Tessella
 
     template <int dim>
     typename CUDAPointwiseBackend<dim>::Plan &
+    CUDAPointwiseBackend<dim>::residual_plan(const Structure &structure)
+    {
+      auto      &plans = residual_plans;
+      const auto found =
+        std::find_if(plans.begin(), plans.end(), [&](const auto &plan) {
+          return is_same(plan->structure, structure);
+        });
+      if (found != plans.end())
+        std::rotate(found, found + 1, plans.end());
+      else
+        {
+          if (plans.size() == 4)
+            plans.erase(plans.begin());
+          plans.push_back(std::make_unique<Plan>());
+          plans.back()->structure = structure;
+        }
+      return *plans.back();
+    }
+
+
+
+    template <int dim>
+    typename CUDAPointwiseBackend<dim>::Plan &
     CUDAPointwiseBackend<dim>::prepare_plan(const Structure &structure,
                                             const bool       jacobian,
                                             const bool       constants)
@@ -409,7 +432,7 @@ namespace Tessella
       prepare_geometry();
       Plan &plan = constants  ? integral_plan
                    : jacobian ? jacobian_plan
-                              : residual_plan;
+                              : residual_plan(structure);
       if (plan.revision != 0 && plan.revision == geometry.revision &&
           is_same(plan.structure, structure))
         return plan;

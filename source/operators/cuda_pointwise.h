@@ -158,6 +158,10 @@ namespace Tessella
       prepare_geometry();
       void
       prepare_spaces();
+      // The plan of residuals of functors with this structure, which may be
+      // empty. At most four are kept.
+      Plan &
+      residual_plan(const Structure &structure);
       // With @p constants, the only test functions are constants.
       Plan &
       prepare_plan(const Structure &structure,
@@ -247,11 +251,14 @@ namespace Tessella
       // it.
       std::shared_ptr<const Kernels> kernels;
       Geometry                       geometry;
-      Plan                        residual_plan, jacobian_plan, integral_plan;
-      MatrixLayout                matrix_layout;
-      ChainedLayout               chained_layout;
-      CUDAPointwiseSimplices<dim> simplices;
-      DeviceBoundaryPoints<dim>   boundary;
+      Plan                           jacobian_plan, integral_plan;
+      // Plans of residuals for the functors of an operator, which may have
+      // different structures and be used in turn; the latest one is the last.
+      std::vector<std::unique_ptr<Plan>> residual_plans;
+      MatrixLayout                       matrix_layout;
+      ChainedLayout                      chained_layout;
+      CUDAPointwiseSimplices<dim>        simplices;
+      DeviceBoundaryPoints<dim>          boundary;
       std::uint64_t boundary_revision = 0, boundary_penalty_revision = 0;
       // Why the integrand that was prepared needs a plan.
       std::string         why_plan;
