@@ -113,10 +113,9 @@ namespace Tessella
           "Smoothers",
           smoothers,
           "One case each: a Chebyshev polynomial of the blockwise inverse, "
-          "block Gauss-Seidel sweeps by colours, or LU-SGS, which on the host "
-          "follows the flow.",
-          Patterns::List(Patterns::Selection("chebyshev|gauss-seidel|lu-sgs"),
-                         1));
+          "block Gauss-Seidel sweeps by colours, LU-SGS, or ILU(0).",
+          Patterns::List(
+            Patterns::Selection("chebyshev|gauss-seidel|lu-sgs|ilu"), 1));
         prm.add_parameter("Smoothing steps",
                           steps,
                           "Degree of the polynomial, or number of sweeps. "
@@ -138,9 +137,10 @@ namespace Tessella
           Patterns::List(Patterns::Selection("matrix|without matrix"), 1));
         prm.add_parameter("Nesting",
                           nesting,
-                          "How polytopes are joined.",
+                          "How polytopes are joined; coupling: by the matrix, "
+                          "for anisotropic diffusion.",
                           Patterns::Selection(
-                            "rtree|metis|matching|ancestors"));
+                            "rtree|metis|matching|coupling|ancestors"));
         prm.add_parameter("Separate materials",
                           separate_materials,
                           "Split polytopes where the material (or what "
@@ -480,6 +480,20 @@ namespace Tessella
       {
         if (parameters.nesting == "ancestors")
           return NestedAgglomeration::ancestors(handler, parameters.coarsest);
+        if (parameters.nesting == "coupling")
+          {
+            typename PolytopicAssembler<dim>::AdditionalData data;
+            data.backend = Backend::host;
+            data.penalty = parameters.discretisation.penalty;
+            PolytopicAssembler<dim> assembler(handler, data);
+            HostBlockMatrix<double> matrix;
+            assembler.reinit(matrix);
+            assembler.assemble_matrix(problem.form, matrix);
+            return NestedAgglomeration::coupling(handler,
+                                                 matrix,
+                                                 children,
+                                                 parameters.coarsest);
+          }
         if (parameters.nesting == "matching")
           return NestedAgglomeration::matching(handler,
                                                children,
@@ -536,9 +550,9 @@ namespace Tessella
         MG       multigrid;
         typename MG::AdditionalData mg;
         mg.smoother = setting.smoother == "chebyshev" ? MG::Smoother::chebyshev
-                      : setting.smoother == "lu-sgs"
-                        ? MG::Smoother::lusgs
-                        : MG::Smoother::gauss_seidel;
+                      : setting.smoother == "lu-sgs"  ? MG::Smoother::lusgs
+                      : setting.smoother == "ilu"     ? MG::Smoother::ilu
+                                                  : MG::Smoother::gauss_seidel;
         mg.cycle    = cycle_of<MG>(setting.cycle);
         mg.n_smoothing_steps = setting.steps;
         mg.symmetric         = problem.symmetric;

@@ -18,6 +18,140 @@ namespace Tessella
   {
     using namespace dealii;
 
+    void
+    invert_dense(LAPACKFullMatrix<double> &dense,
+                 const bool                symmetric,
+                 const double              epsilon)
+    {
+      const std::uint64_t n    = dense.m();
+      const auto          norm = [n](const LAPACKFullMatrix<double> &A) {
+        double largest = 0.;
+        for (std::uint64_t j = 0; j < n; ++j)
+          {
+            double sum = 0.;
+            for (std::uint64_t i = 0; i < n; ++i)
+              sum += std::abs(A(i, j));
+            largest = std::max(largest, sum);
+          }
+        return largest;
+      };
+      // The diagonal entries of polytopes of different size differ by many
+      // orders of magnitude, which neither the factorisation nor rounded
+      // entries mind, but the norms do: S A S with a diagonal of ones is
+      // inverted, and S (S A S)^{-1} S taken.
+      std::vector<double> scale(n, 1.);
+      for (std::uint64_t i = 0; i < n; ++i)
+        if (dense(i, i) != 0. && std::isfinite(dense(i, i)))
+          scale[i] = 1. / std::sqrt(std::abs(dense(i, i)));
+      const auto rescale = [&]() {
+        for (std::uint64_t j = 0; j < n; ++j)
+          for (std::uint64_t i = 0; i < n; ++i)
+            dense(i, j) *= scale[i] * scale[j];
+      };
+      rescale();
+      const double before   = norm(dense);
+      bool         singular = !std::isfinite(before);
+      try
+        {
+          if (symmetric && !singular)
+            {
+              // Symmetrise: the two halves differ by rounding.
+              for (std::uint64_t i = 0; i < n; ++i)
+                for (std::uint64_t j = 0; j < i; ++j)
+                  dense(i, j) = dense(j, i) = 0.5 * (dense(i, j) + dense(j, i));
+              dense.set_property(LAPACKSupport::symmetric);
+              dense.compute_cholesky_factorization();
+              dense.invert();
+              for (std::uint64_t i = 0; i < n; ++i)
+                for (std::uint64_t j = 0; j < i; ++j)
+                  dense(j, i) = dense(i, j);
+            }
+          else if (!singular)
+            {
+              dense.compute_lu_factorization();
+              dense.invert();
+            }
+        }
+      catch (const ExceptionBase &)
+        {
+          singular = true;
+        }
+      singular = singular || !(norm(dense) * before < 0.1 / epsilon);
+      AssertThrow(!singular,
+                  ExcMessage(
+                    std::string("The matrix of the coarsest level of multigrid "
+                                "is singular") +
+                    (symmetric ? " or not positive definite" : "") +
+                    ": check that the problem has a unique solution (a "
+                    "Dirichlet, Robin or inflow boundary, or a reaction term)"
+                    " and that the penalty constant is large enough. If it is "
+                    "unique up to constants, declare them in "
+                    "constant_null_space of Multigrid::AdditionalData."));
+      rescale();
+    }
+
+
+
+    void
+    invert_dense(LAPACKFullMatrix<double>               &dense,
+                 const bool                              symmetric,
+                 const double                            epsilon,
+                 const std::vector<std::vector<double>> &null_vectors)
+    {
+      const std::uint64_t n       = dense.m();
+      double              largest = 0.;
+      for (std::uint64_t i = 0; i < n; ++i)
+        largest = std::max(largest, std::abs(dense(i, i)));
+      const double tolerance = std::sqrt(epsilon);
+      // A becomes P A P + s q q^T for one q after the other; these are
+      // orthogonal. Each s is the mean of the diagonal entries weighted by q^2,
+      // so that the term is not larger than the entries to which it is added.
+      std::vector<double> image(n), transposed(n), factors;
+      for (const std::vector<double> &q : null_vectors)
+        {
+          std::fill(image.begin(), image.end(), 0.);
+          std::fill(transposed.begin(), transposed.end(), 0.);
+          for (std::uint64_t j = 0; j < n; ++j)
+            for (std::uint64_t i = 0; i < n; ++i)
+              {
+                image[i] += dense(i, j) * q[j];
+                transposed[j] += dense(i, j) * q[i];
+              }
+          double product = 0., square = 0.;
+          for (std::uint64_t i = 0; i < n; ++i)
+            {
+              product += q[i] * image[i];
+              square += image[i] * image[i] + transposed[i] * transposed[i];
+            }
+          const double size = std::sqrt(square) / largest;
+          AssertThrow(
+            !(size > tolerance),
+            ExcMessage("The constants of a component were declared to be in "
+                       "the null space of the matrix, but on the coarsest "
+                       "level of multigrid the matrix times the normalised "
+                       "constant has the norm " +
+                       std::to_string(size) +
+                       ", relative to the largest diagonal entry: a Dirichlet, "
+                       "Robin or inflow boundary, or a reaction term, fixes "
+                       "the constant, so that it must not be declared."));
+          double mean = 0.;
+          for (std::uint64_t i = 0; i < n; ++i)
+            mean += q[i] * q[i] * std::abs(dense(i, i));
+          factors.push_back(mean > 0. ? mean : 1.);
+          for (std::uint64_t j = 0; j < n; ++j)
+            for (std::uint64_t i = 0; i < n; ++i)
+              dense(i, j) += (product + factors.back()) * q[i] * q[j] -
+                             image[i] * q[j] - q[i] * transposed[j];
+        }
+      invert_dense(dense, symmetric, epsilon);
+      for (std::size_t v = 0; v < factors.size(); ++v)
+        for (std::uint64_t j = 0; j < n; ++j)
+          for (std::uint64_t i = 0; i < n; ++i)
+            dense(i, j) -= null_vectors[v][i] * null_vectors[v][j] / factors[v];
+    }
+
+
+
     template <typename MatrixType>
     void
     DenseInverse<MatrixType>::reinit(const MatrixType  &matrix,
@@ -31,14 +165,15 @@ namespace Tessella
       const std::vector<double> values = gather(matrix);
       const NullVectors         null   = gather(null_vectors);
       Tessella::on_all_processes(communicator, [&] {
+        constexpr double epsilon = std::numeric_limits<Number>::epsilon();
         LAPACKFullMatrix<double> dense(n, n);
         for (std::uint64_t i = 0; i < n; ++i)
           for (std::uint64_t j = 0; j < n; ++j)
             dense(i, j) = values[i * n + j];
         if (null.empty())
-          invert(dense, symmetric);
+          invert_dense(dense, symmetric, epsilon);
         else
-          invert(dense, symmetric, null);
+          invert_dense(dense, symmetric, epsilon, null);
         const std::uint64_t first =
           counts.empty() ? 0 : places[internal::this_process(communicator)];
         const auto assign = [&](Array<Number> &array, const bool transpose) {
@@ -176,142 +311,6 @@ namespace Tessella
                 own[i * n + column[l] + j] = value[j];
           }
       return own;
-    }
-
-
-
-    template <typename MatrixType>
-    void
-    DenseInverse<MatrixType>::invert(LAPACKFullMatrix<double> &dense,
-                                     const bool                symmetric)
-    {
-      const std::uint64_t n    = dense.m();
-      const auto          norm = [n](const LAPACKFullMatrix<double> &A) {
-        double largest = 0.;
-        for (std::uint64_t j = 0; j < n; ++j)
-          {
-            double sum = 0.;
-            for (std::uint64_t i = 0; i < n; ++i)
-              sum += std::abs(A(i, j));
-            largest = std::max(largest, sum);
-          }
-        return largest;
-      };
-      // The diagonal entries of polytopes of different size differ by many
-      // orders of magnitude, which neither the factorisation nor rounded
-      // entries mind, but the norms do: S A S with a diagonal of ones is
-      // inverted, and S (S A S)^{-1} S taken.
-      std::vector<double> scale(n, 1.);
-      for (std::uint64_t i = 0; i < n; ++i)
-        if (dense(i, i) != 0. && std::isfinite(dense(i, i)))
-          scale[i] = 1. / std::sqrt(std::abs(dense(i, i)));
-      const auto rescale = [&]() {
-        for (std::uint64_t j = 0; j < n; ++j)
-          for (std::uint64_t i = 0; i < n; ++i)
-            dense(i, j) *= scale[i] * scale[j];
-      };
-      rescale();
-      const double before   = norm(dense);
-      bool         singular = !std::isfinite(before);
-      try
-        {
-          if (symmetric && !singular)
-            {
-              // Symmetrise: the two halves differ by rounding.
-              for (std::uint64_t i = 0; i < n; ++i)
-                for (std::uint64_t j = 0; j < i; ++j)
-                  dense(i, j) = dense(j, i) = 0.5 * (dense(i, j) + dense(j, i));
-              dense.set_property(LAPACKSupport::symmetric);
-              dense.compute_cholesky_factorization();
-              dense.invert();
-              for (std::uint64_t i = 0; i < n; ++i)
-                for (std::uint64_t j = 0; j < i; ++j)
-                  dense(j, i) = dense(i, j);
-            }
-          else if (!singular)
-            {
-              dense.compute_lu_factorization();
-              dense.invert();
-            }
-        }
-      catch (const ExceptionBase &)
-        {
-          singular = true;
-        }
-      constexpr double epsilon = std::numeric_limits<Number>::epsilon();
-      singular = singular || !(norm(dense) * before < 0.1 / epsilon);
-      AssertThrow(!singular,
-                  ExcMessage(
-                    std::string("The matrix of the coarsest level of multigrid "
-                                "is singular") +
-                    (symmetric ? " or not positive definite" : "") +
-                    ": check that the problem has a unique solution (a "
-                    "Dirichlet, Robin or inflow boundary, or a reaction term)"
-                    " and that the penalty constant is large enough. If it is "
-                    "unique up to constants, declare them in "
-                    "constant_null_space of Multigrid::AdditionalData."));
-      rescale();
-    }
-
-
-
-    template <typename MatrixType>
-    void
-    DenseInverse<MatrixType>::invert(LAPACKFullMatrix<double> &dense,
-                                     const bool                symmetric,
-                                     const NullVectors        &null_vectors)
-    {
-      const std::uint64_t n       = dense.m();
-      double              largest = 0.;
-      for (std::uint64_t i = 0; i < n; ++i)
-        largest = std::max(largest, std::abs(dense(i, i)));
-      const double tolerance =
-        std::sqrt(static_cast<double>(std::numeric_limits<Number>::epsilon()));
-      // A becomes P A P + s q q^T for one q after the other; these are
-      // orthogonal. Each s is the mean of the diagonal entries weighted by q^2,
-      // so that the term is not larger than the entries to which it is added.
-      std::vector<double> image(n), transposed(n), factors;
-      for (const std::vector<double> &q : null_vectors)
-        {
-          std::fill(image.begin(), image.end(), 0.);
-          std::fill(transposed.begin(), transposed.end(), 0.);
-          for (std::uint64_t j = 0; j < n; ++j)
-            for (std::uint64_t i = 0; i < n; ++i)
-              {
-                image[i] += dense(i, j) * q[j];
-                transposed[j] += dense(i, j) * q[i];
-              }
-          double product = 0., square = 0.;
-          for (std::uint64_t i = 0; i < n; ++i)
-            {
-              product += q[i] * image[i];
-              square += image[i] * image[i] + transposed[i] * transposed[i];
-            }
-          const double size = std::sqrt(square) / largest;
-          AssertThrow(
-            !(size > tolerance),
-            ExcMessage("The constants of a component were declared to be in "
-                       "the null space of the matrix, but on the coarsest "
-                       "level of multigrid the matrix times the normalised "
-                       "constant has the norm " +
-                       std::to_string(size) +
-                       ", relative to the largest diagonal entry: a Dirichlet, "
-                       "Robin or inflow boundary, or a reaction term, fixes "
-                       "the constant, so that it must not be declared."));
-          double mean = 0.;
-          for (std::uint64_t i = 0; i < n; ++i)
-            mean += q[i] * q[i] * std::abs(dense(i, i));
-          factors.push_back(mean > 0. ? mean : 1.);
-          for (std::uint64_t j = 0; j < n; ++j)
-            for (std::uint64_t i = 0; i < n; ++i)
-              dense(i, j) += (product + factors.back()) * q[i] * q[j] -
-                             image[i] * q[j] - q[i] * transposed[j];
-        }
-      invert(dense, symmetric);
-      for (std::size_t v = 0; v < factors.size(); ++v)
-        for (std::uint64_t j = 0; j < n; ++j)
-          for (std::uint64_t i = 0; i < n; ++i)
-            dense(i, j) -= null_vectors[v][i] * null_vectors[v][j] / factors[v];
     }
 
 

@@ -16,6 +16,21 @@ namespace Tessella
 {
   namespace internal
   {
+    /// Inverts a dense matrix, which must be positive definite if it is
+    /// @p symmetric. Throws if it is not, or singular up to @p epsilon, the
+    /// precision in which its inverse is used.
+    void
+    invert_dense(dealii::LAPACKFullMatrix<double> &matrix,
+                 const bool                        symmetric,
+                 const double                      epsilon);
+    /// Replaces @p matrix by its pseudo-inverse. @p null_vectors, orthogonal to
+    /// each other and normalised, span its null space; throws if they do not.
+    void
+    invert_dense(dealii::LAPACKFullMatrix<double>       &matrix,
+                 const bool                              symmetric,
+                 const double                            epsilon,
+                 const std::vector<std::vector<double>> &null_vectors);
+
     /// Dense inverse of a block matrix. All functions are collective.
     template <typename MatrixType>
     class DenseInverse
@@ -61,16 +76,7 @@ namespace Tessella
                const std::vector<std::uint64_t> &first_column) const;
       /// The vectors of all processes, normalised.
       NullVectors
-      gather(const NullVectors &own) const;
-      static void
-      invert(dealii::LAPACKFullMatrix<double> &matrix, const bool symmetric);
-      /// Replaces @p matrix by its pseudo-inverse. @p null_vectors: see
-      /// gather().
-      static void
-      invert(dealii::LAPACKFullMatrix<double> &matrix,
-             const bool                        symmetric,
-             const NullVectors                &null_vectors);
-
+                    gather(const NullVectors &own) const;
       MPI_Comm      communicator = MPI_COMM_SELF;
       std::uint64_t n = 0, n_owned = 0;
       /// Rows of the inverse that belong to this process, and of the transposed

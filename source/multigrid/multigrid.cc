@@ -18,6 +18,7 @@
 #include "dense_inverse.h"
 #include "galerkin_structure.h"
 #include "level_smoother.h"
+#include "nested_dissection.h"
 
 namespace Tessella
 {
@@ -61,8 +62,11 @@ namespace Tessella
     std::vector<std::unique_ptr<Level>> levels;
     /// Whether all coarse matrices are products of the finest one.
     bool is_galerkin = false;
-    /// Inverse of the coarsest matrix.
-    internal::DenseInverse<MatrixType> inverse;
+    /// Inverse of the coarsest matrix: one of both.
+    internal::DenseInverse<MatrixType>     inverse;
+    internal::NestedDissection<MatrixType> dissection;
+    /// Boxes of the coarsest polytopes of this process.
+    std::vector<double> coarsest_boxes;
     /// Null space of the coarsest matrix, rows of this process.
     typename internal::DenseInverse<MatrixType>::NullVectors null_vectors;
     MultigridReport                                          report;
@@ -126,6 +130,7 @@ namespace Tessella
       result->data         = data;
       result->communicator = hierarchy.communicator();
       result->set_null_space(hierarchy);
+      result->coarsest_boxes = hierarchy.level(hierarchy.n_levels() - 1).box;
       result->double_graphs =
         std::make_unique<Graphs<double>>(data.cuda_graphs);
       result->float_graphs = std::make_unique<Graphs<float>>(data.cuda_graphs);
@@ -836,7 +841,8 @@ namespace Tessella
                            (l > 0 ? level.matrix->memory_consumption() : 0);
         }
       report.memory +=
-        inverse.memory_consumption() + basis.memory_consumption() +
+        inverse.memory_consumption() + dissection.memory_consumption() +
+        basis.memory_consumption() +
         (in_basis == nullptr ? 0 : in_basis->memory_consumption());
     }
 
@@ -862,6 +868,18 @@ namespace Tessella
     {
       const MatrixType &matrix = *levels.back()->matrix;
       matrix.check_has_all_blocks("The coarsest level of Multigrid");
+      if (data.coarse_solver == MultigridCoarseSolver::nested_dissection)
+        {
+          AssertThrow(data.symmetric && matrix.partition() == nullptr,
+                      ExcMessage("A nested dissection of the coarsest level of "
+                                 "multigrid is for symmetric matrices on one "
+                                 "process: take the dense inverse."));
+          dissection.reinit(matrix,
+                            coarsest_boxes,
+                            null_vectors,
+                            data.max_coarse_dofs);
+          return;
+        }
       AssertThrow(matrix.m() <= data.max_coarse_dofs,
                   ExcMessage("The coarsest level of multigrid has " +
                              std::to_string(matrix.m()) +
@@ -895,7 +913,10 @@ namespace Tessella
       if (l + 1 == levels.size())
         {
           // The inverse is exact, so the initial x does not matter.
-          inverse.vmult(b, x, transpose);
+          if (dissection.empty())
+            inverse.vmult(b, x, transpose);
+          else
+            dissection.vmult(b, x);
           return;
         }
       Level        &coarse   = *levels[l + 1];

@@ -168,6 +168,36 @@ namespace
   // Polytopes that fill only a small part of their boxes. Only iterations are
   // compared, because diagonal blocks are so ill-conditioned that rounding
   // errors are visible in their inverses.
+  // The inverse by nested dissection.
+  template <int dim>
+  void
+  compare_dissection()
+  {
+    const unsigned int                 cells = dim == 2 ? 16 : 3;
+    const Case<dim, Host>              host(cells, 2, {3, 2}, true);
+    const Case<dim, Device>            device(cells, 2, {3, 2}, true);
+    MultigridHierarchy::AdditionalData one_level;
+    one_level.lowest_degree = 3;
+    const MultigridHierarchy hierarchy(*host.handler, {}, one_level);
+    const std::string name = std::to_string(dim) + "-D, nested dissection";
+    const auto        initialize = [&](auto &multigrid, const auto &matrix) {
+      typename std::decay_t<decltype(multigrid)>::AdditionalData data;
+      data.coarse_solver = MultigridCoarseSolver::nested_dissection;
+      multigrid.initialize(matrix, hierarchy, data);
+    };
+    Multigrid<Host>   multigrid;
+    Multigrid<Device> device_multigrid;
+    initialize(multigrid, host.matrix);
+    initialize(device_multigrid, device.matrix);
+    const double error =
+      difference(multigrid, device_multigrid, host.matrix.m());
+    verify(name, error < 1e-11, std::to_string(error * 1e12) + "e-12");
+    Multigrid<DeviceBlockMatrix<float>> in_float;
+    initialize(in_float, device.matrix);
+    const unsigned int n = device.cg_iterations(in_float);
+    verify(name + ", in float", n <= 3, std::to_string(n));
+  }
+
   template <int dim>
   void
   compare_iterations(const unsigned int p)
@@ -202,6 +232,7 @@ namespace
     compare<dim>(name + ", hp", dim == 2 ? 12 : 4, 3, {2, 1, 3}, true);
     for (const unsigned int p : {4u, 5u, 6u})
       compare_iterations<dim>(p);
+    compare_dissection<dim>();
     if (dim == 2)
       compare<dim>(name + ", p = 8", 6, 2, {8}, false);
 

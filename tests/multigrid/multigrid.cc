@@ -534,6 +534,60 @@ namespace
       deallog << control.last_step() << std::endl;
   }
 
+  /// The inverse by nested dissection, in double and in single precision.
+  template <int dim>
+  void
+  test_dissection()
+  {
+    const unsigned int                 cells = dim == 2 ? 16 : 3;
+    const Case<dim, Matrix>            test(cells, 2, {3, 2}, true);
+    MultigridHierarchy::AdditionalData one_level;
+    one_level.lowest_degree = 3;
+    const MultigridHierarchy hierarchy(*test.handler, {}, one_level);
+    MG                       multigrid;
+    MG::AdditionalData       data;
+    data.coarse_solver = MultigridCoarseSolver::nested_dissection;
+    multigrid.initialize(test.matrix, hierarchy, data);
+    const Vector<double> x = some_vector(test.matrix.m(), 6);
+    Vector<double>       b(x.size()), y(x.size());
+    test.matrix.vmult(b, x);
+    multigrid.vmult(y, b);
+    y -= x;
+    check(prefix<dim>() + "nested dissection",
+          y.l2_norm() < 1e-10 * x.l2_norm() &&
+            test.asymmetry(multigrid, false) < 1e-12);
+    Multigrid<HostBlockMatrix<float>>                          in_float;
+    typename Multigrid<HostBlockMatrix<float>>::AdditionalData float_data;
+    float_data.coarse_solver = MultigridCoarseSolver::nested_dissection;
+    in_float.initialize(test.matrix, hierarchy, float_data);
+    const unsigned int n = test.cg_iterations(in_float);
+    check(prefix<dim>() + "nested dissection in float", n <= 3);
+    if (n > 3)
+      deallog << n << std::endl;
+    // below a level with the same polytopes
+    MultigridHierarchy::AdditionalData two_levels;
+    two_levels.degrees = {2};
+    in_float.initialize(test.matrix,
+                        MultigridHierarchy(*test.handler, {}, two_levels),
+                        float_data);
+    check(prefix<dim>() + "nested dissection of a coarse level",
+          test.cg_iterations(in_float) <= 15);
+    data.max_coarse_dofs = 20;
+    check(prefix<dim>() + "dense part of a nested dissection",
+          contains(message_of([&] {
+                     multigrid.initialize(test.matrix, hierarchy, data);
+                   }),
+                   "more than the 20 allowed for a dense inverse"));
+    data.symmetric = false;
+    check(prefix<dim>() + "nested dissection, not symmetric",
+          contains(message_of([&] {
+                     multigrid.initialize(test.matrix, hierarchy, data);
+                   }),
+                   "is for symmetric matrices on one process"));
+  }
+
+
+
   void
   test_errors()
   {
@@ -646,6 +700,8 @@ main(int argc, char **argv)
   test_advection<3>();
   test_nesting<2>();
   test_nesting<3>();
+  test_dissection<2>();
+  test_dissection<3>();
   test_materials();
   test_errors();
 }

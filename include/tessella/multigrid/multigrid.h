@@ -58,6 +58,22 @@ namespace Tessella
     ilu
   };
 
+  /// Solvers of the coarsest level of Multigrid.
+  enum class MultigridCoarseSolver
+  {
+    /// The inverse as a dense matrix.
+    dense,
+    /**
+     * The inverses of a nested dissection: polytopes that separate parts of the
+     * mesh from each other are eliminated after those inside of the parts, and
+     * the inverses of the parts are dense. In two dimensions a coarsest level
+     * of a hundred thousand unknowns needs a few hundred megabytes, and a
+     * device applies the inverse by few kernels. For symmetric matrices on one
+     * process.
+     */
+    nested_dissection
+  };
+
   /**
    * Multigrid on nested polytopes (see MultigridHierarchy) as a preconditioner
    * for deal.II's solvers, on the host or on a CUDA device: the same algorithm
@@ -187,9 +203,10 @@ namespace Tessella
       Cycle        cycle             = Cycle::v;
       /// Whether the matrix is symmetric and positive definite.
       bool symmetric = true;
-      /// Maximum number of DoFs on the coarsest level, whose inverse is dense;
-      /// a larger number is an error.
-      unsigned int max_coarse_dofs = 4000;
+      /// Maximum number of DoFs on the coarsest level, and in the largest dense
+      /// inverse of its solver; a larger number is an error.
+      unsigned int          max_coarse_dofs = 4000;
+      MultigridCoarseSolver coarse_solver   = MultigridCoarseSolver::dense;
       /// Whether the constants of each component are in the null space of the
       /// matrix and of its transpose; empty means none of them.
       std::vector<bool> constant_null_space;
