@@ -375,6 +375,16 @@ namespace Tessella
                         "less time; with chebyshev results have the same "
                         "bits for any number of processes where polytopes "
                         "have the same numbers and are not joined.");
+      prm.declare_entry(
+        "Direct pressure unknowns",
+        "-1",
+        Patterns::Integer(-1),
+        "Up to this number of unknowns the preconditioner of "
+        "the pressure is the inverse of its matrix by nested "
+        "dissection, in single precision, instead of "
+        "multigrid; on one process. -1: 100000 in two and 10000 "
+        "in three dimensions with Execution/Backend = cuda, "
+        "and 0 otherwise.");
       prm.leave_subsection();
       prm.enter_subsection("Execution");
       prm.declare_entry("Backend",
@@ -644,6 +654,8 @@ namespace Tessella
       flow.pressure_smoother = prm.get("Pressure smoother") == "ilu"
                                  ? MultigridSmoother::ilu
                                  : MultigridSmoother::chebyshev;
+      if (const int n = prm.get_integer("Direct pressure unknowns"); n >= 0)
+        flow.direct_pressure_unknowns = n;
       AssertThrow(flow.tolerance > 0. && flow.tolerance < 1.,
                   ExcMessage("Solver/Tolerance must be between 0 and 1."));
       prm.leave_subsection();

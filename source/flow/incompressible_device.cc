@@ -112,8 +112,21 @@ namespace Tessella
                                to);
         matrix.reinit(rows.sparsity, rows.dof_offset);
         matrix.copy_from(values);
-        inverse.initialize(matrix);
+        data.reinit(matrix);
+        data.invert_diagonal();
         work.reinit(all.back());
+        update.reinit(all.back());
+      }
+
+
+
+      template <int dim>
+      void
+      DeviceMass<dim>::step(
+        const Tessella::internal::PolynomialStep<double> &step) const
+      {
+        Tessella::internal::device_call(
+          [&] { Data::Blocks::polynomial_step(data.rows, step); });
       }
 
 
@@ -123,9 +136,38 @@ namespace Tessella
       DeviceMass<dim>::apply_inverse(const double          factor,
                                      DeviceVector<double> &vector) const
       {
-        work.reinit(vector, true);
-        inverse.vmult(work, vector);
-        vector.equ(factor, work);
+        step({data.inverse.data(),
+              false,
+              0.,
+              factor,
+              1.,
+              vector.begin(),
+              update.begin(),
+              work.begin(),
+              true});
+        vector.swap(work);
+      }
+
+
+
+      template <int dim>
+      void
+      DeviceMass<dim>::advance(const double                alpha,
+                               const double                beta,
+                               const double                weight,
+                               const DeviceVector<double> &r,
+                               DeviceVector<double>       &d,
+                               DeviceVector<double>       &x) const
+      {
+        step({data.inverse.data(),
+              false,
+              alpha,
+              beta,
+              weight,
+              r.begin(),
+              d.begin(),
+              x.begin(),
+              false});
       }
 
 
@@ -136,7 +178,6 @@ namespace Tessella
                                  DeviceVector<double>       &dst,
                                  const DeviceVector<double> &src) const
       {
-        work.reinit(src, true);
         matrix.vmult(work, src);
         dst.add(factor, work);
       }

@@ -10,7 +10,10 @@
 #include <tessella/time_stepping/time_state.h>
 
 #include <cstdint>
+#include <utility>
 #include <vector>
+
+#include "../lac/block_space.h"
 
 // Parts of IncompressibleFlow that a CUDA device needs instead of those of the
 // host. Block rows of their matrices are components of polytopes, so that
@@ -62,6 +65,55 @@ namespace Tessella
         std::vector<std::uint64_t> dof_offset;
       };
 
+      /// result = sum of factors times vectors; at least one. The result is not
+      /// one of them.
+      inline void
+      set_to_sum(
+        const std::vector<std::pair<double, const DeviceVector<double> *>>
+                             &terms,
+        DeviceVector<double> &result)
+      {
+        using Operations = Tessella::internal::Device::VectorOperations<double>;
+        result.reinit(*terms[0].second, true);
+        // Two terms are one kernel.
+        for (unsigned int i = 0; i < terms.size(); i += 2)
+          {
+            const bool pair = i + 1 < terms.size();
+            Tessella::internal::device_call([&] {
+              Operations::combine(result.size(),
+                                  i > 0,
+                                  terms[i].first,
+                                  terms[i].second->begin(),
+                                  pair ? terms[i + 1].first : 0.,
+                                  pair ? terms[i + 1].second->begin() : nullptr,
+                                  result.begin());
+            });
+          }
+      }
+      /// The same on the host.
+      inline void
+      set_to_sum(
+        const std::vector<std::pair<double, const HostVector<double> *>> &terms,
+        HostVector<double> &result)
+      {
+        result.equ(terms[0].first, *terms[0].second);
+        for (unsigned int i = 1; i < terms.size(); ++i)
+          result.add(terms[i].first, *terms[i].second);
+      }
+
+      /// The terms of set_to_sum() with the first @p n factors and vectors.
+      template <typename VectorType>
+      std::vector<std::pair<double, const VectorType *>>
+      terms_of(const unsigned int                     n,
+               const std::vector<double>             &factors,
+               const std::vector<const VectorType *> &vectors)
+      {
+        std::vector<std::pair<double, const VectorType *>> result;
+        for (unsigned int i = 0; i < n; ++i)
+          result.emplace_back(factors[i], vectors[i]);
+        return result;
+      }
+
       /// Structure of diagonal blocks alone.
       BlockSparsity
       diagonal_sparsity(const std::vector<std::uint64_t> &dof_offset);
@@ -77,6 +129,15 @@ namespace Tessella
         /// Sets @p vector to factor M^{-1} vector.
         void
         apply_inverse(const double factor, DeviceVector<double> &vector) const;
+        /// Sets @p d to alpha d + beta M^{-1} r and adds weight d to @p x; d is
+        /// not read if alpha = 0. One kernel.
+        void
+        advance(const double                alpha,
+                const double                beta,
+                const double                weight,
+                const DeviceVector<double> &r,
+                DeviceVector<double>       &d,
+                DeviceVector<double>       &x) const;
         /// Adds factor M src to @p dst.
         void
         vmult_add(const double                factor,
@@ -90,10 +151,15 @@ namespace Tessella
         }
 
       private:
-        const MassMatrix<dim>                  mass;
-        DeviceBlockMatrix<double>              matrix;
-        BlockJacobi<DeviceBlockMatrix<double>> inverse;
-        mutable DeviceVector<double>           work;
+        using Data = Tessella::internal::BlockData<DeviceBlockMatrix<double>>;
+
+        void
+        step(const Tessella::internal::PolynomialStep<double> &step) const;
+
+        const MassMatrix<dim>        mass;
+        DeviceBlockMatrix<double>    matrix;
+        Data                         data;
+        mutable DeviceVector<double> work, update;
       };
 
       /// Inverses of blocks of polytopes as a preconditioner on a device.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <sstream>
 
 #include "../operators/deferred_checks.h"
@@ -113,6 +114,38 @@ namespace Tessella
               return true;
           return false;
         }
+
+        /// A stage of a low-storage Runge-Kutta method for M u' = -rate: k = a
+        /// k - h M^{-1} rate, u += b k. The rate may change.
+        template <int dim>
+        void
+        advance(const DeviceMass<dim> &mass,
+                const double           a,
+                const double           h,
+                const double           b,
+                DeviceVector<double>  &rate,
+                DeviceVector<double>  &k,
+                DeviceVector<double>  &u)
+        {
+          mass.advance(a, -h, b, rate, k, u);
+        }
+        template <int dim>
+        void
+        advance(const MassMatrix<dim> &mass,
+                const double           a,
+                const double           h,
+                const double           b,
+                FlowVector            &rate,
+                FlowVector            &k,
+                FlowVector            &u)
+        {
+          mass.apply_inverse(-1., rate);
+          if (a == 0.)
+            k.equ(h, rate);
+          else
+            k.sadd(a, h, rate);
+          u.add(b, k);
+        }
       } // namespace
 
 
@@ -149,9 +182,12 @@ namespace Tessella
         , uuu_op({&spaces.velocity, &spaces.velocity, &spaces.velocity},
                  0,
                  parameters.assembly)
+        , force_op({&spaces.velocity, &spaces.pressure}, 0, parameters.assembly)
         , convection("Convection", ", FlowData", &functions)
         , transported("Convection", ", FlowData, true", &functions)
-        , transport_values("TransportBoundaryValues", ", FlowData", &functions)
+        , transported_with_values("Convection",
+                                  ", FlowData, true, true",
+                                  &functions)
         , derivative_along("DerivativeAlong")
         , gradient("PressureGradient", ", FlowData", &functions)
         , divergence("VelocityDivergence", ", FlowData", &functions)
@@ -165,7 +201,8 @@ namespace Tessella
         , pressure_mass(spaces.pressure)
         , vorticity_mass(spaces.vorticity())
         , polytopewise(spaces.velocity)
-        , runge_kutta(LowStorageMethod::carpenter_kennedy_4)
+        , runge_kutta(
+            low_storage_tableau(LowStorageMethod::carpenter_kennedy_4))
         , past_u(std::max(parameters.order, 2U) - 1)
         , past_n(std::max(parameters.order, 2U) - 1)
         , past_p(std::max(parameters.order, 2U) - 1)
@@ -184,7 +221,7 @@ namespace Tessella
         };
         set_with_data(convection, order);
         set_with_data(transported, order);
-        set_with_data(transport_values, order);
+        set_with_data(transported_with_values, order);
         derivative_along.set_coefficient_order(order);
         set_with_data(viscous_data, order);
         set_with_data(gradient, 2);
@@ -199,7 +236,7 @@ namespace Tessella
         curl.set_coefficient_order(0);
         convection.functor().zeta  = parameters.zeta;
         convection.functor().theta = transported.functor().theta =
-          parameters.theta;
+          transported_with_values.functor().theta = parameters.theta;
         viscous_data.functor().viscosity = neumann_data.functor().viscosity =
           parameters.viscosity;
         viscous_data.functor().penalty_constant =
@@ -228,6 +265,7 @@ namespace Tessella
                               &terms_u,
                               &sum_u,
                               &rhs_u,
+                              &stage_u,
                               &next_u,
                               &viscous_u,
                               &next_viscous_u})
@@ -362,6 +400,41 @@ namespace Tessella
 
 
 
+      template <int dim, typename VectorType>
+      void
+      SplittingScheme<dim, VectorType>::check_operators()
+      {
+        // Operators of the host have checked their results.
+        if (!on_device<VectorType>)
+          return;
+        std::vector<PointwiseOperator<dim> *> all = penalty_solver->operators();
+        all.insert(all.begin(),
+                   {&u_op,
+                    &uu_op,
+                    &up_op,
+                    &pu_op,
+                    &p_op,
+                    &pw_op,
+                    &wu_op,
+                    &puuu_op,
+                    &uuu_op});
+        std::exception_ptr first;
+        for (PointwiseOperator<dim> *op : all)
+          try
+            {
+              op->check_finite();
+            }
+          catch (const ExceptionBase &)
+            {
+              if (first == nullptr)
+                first = std::current_exception();
+            }
+        if (first != nullptr)
+          std::rethrow_exception(first);
+      }
+
+
+
       // ---- stages of a step
 
       template <int dim, typename VectorType>
@@ -398,13 +471,12 @@ namespace Tessella
 
 
       template <int dim, typename VectorType>
-      std::vector<std::vector<VectorType>>
+      void
       SplittingScheme<dim, VectorType>::transport_derivatives(
         const Step &s, const std::vector<double> &nodes)
       {
-        std::vector<std::vector<VectorType>> result(s.order);
         if (!has_velocity)
-          return result;
+          return;
         VectorType &term = terms_u;
         const auto  add =
           [&](const VectorType &v, const VectorType &w, VectorType &sum) {
@@ -412,27 +484,26 @@ namespace Tessella
             velocity_mass.apply_inverse(-1., term);
             sum += term;
           };
+        derivatives.resize(std::max<std::size_t>(derivatives.size(), s.order));
         for (unsigned int i = 0; i < s.order; ++i)
           for (unsigned int order = 1; order < s.order; ++order)
             {
-              VectorType derivative(u);
-              derivative = 0.;
-              add(order == 1 ? *s.past[i] : result[i][0],
+              if (derivatives[i].size() < order)
+                derivatives[i].emplace_back(u);
+              VectorType &derivative = derivatives[i][order - 1];
+              derivative             = 0.;
+              add(order == 1 ? *s.past[i] : derivatives[i][0],
                   *s.past[i],
                   derivative);
               if (order == 2)
                 {
                   const std::vector<double> weights =
                     derivative_weights(nodes, i);
-                  VectorType change(u);
-                  change.equ(weights[0], *s.past[0]);
-                  for (unsigned int j = 1; j < s.order; ++j)
-                    change.add(weights[j], *s.past[j]);
+                  VectorType &change = rhs_u;
+                  set_to_sum(terms_of(s.order, weights, s.past), change);
                   add(*s.past[i], change, derivative);
                 }
-              result[i].push_back(derivative);
             }
-        return result;
       }
 
 
@@ -445,56 +516,69 @@ namespace Tessella
         std::vector<double> nodes(1, s.begin);
         for (unsigned int i = 1; i < s.order; ++i)
           nodes.push_back(nodes.back() - s.lengths[i]);
-        const std::vector<std::vector<VectorType>> derivatives =
-          transport_derivatives(s, nodes);
-        WeightedTimes &times = transported.functor().times;
-        times                = WeightedTimes();
-        VectorType  &carrier = work_u, &terms = terms_u, &values = rhs_u;
-        unsigned int first = s.order; // of those transported
-        const TimeDerivative<VectorType> derivative =
-          [&](const double t, const VectorType &y, VectorType &dy) {
-            const std::vector<double> weights = lagrange_weights(nodes, t);
-            carrier.equ(weights[0], *s.past[0]);
-            for (unsigned int i = 1; i < s.order; ++i)
-              carrier.add(weights[i], *s.past[i]);
-            residual(uu_op, transported, t, {&y, &carrier}, dy);
+        transport_derivatives(s, nodes);
+        WeightedTimes times;
+        result = 0.;
+        for (unsigned int first = s.order; first-- > 0;)
+          {
+            result.add(s.bdf.alpha[first], *s.past[first]);
+            times.weight[times.n]                   = s.bdf.alpha[first];
+            times.time[times.n++]                   = nodes[first];
+            transported.functor().times             = times;
+            transported_with_values.functor().times = times;
+            const double length = (first == 0 ? s.end : nodes[first - 1]) -
+                                  nodes[first],
+                         h = length / parameters.n_subcycles;
+            for (unsigned int j = 0; j < parameters.n_subcycles; ++j)
+              transport_step(s, nodes, first, nodes[first] + j * h, h, result);
+          }
+      }
+
+
+
+      template <int dim, typename VectorType>
+      void
+      SplittingScheme<dim, VectorType>::transport_step(
+        const Step                &s,
+        const std::vector<double> &nodes,
+        const unsigned int         first,
+        const double               t,
+        const double               h,
+        VectorType                &result)
+      {
+        VectorType &carrier = work_u, &rate = terms_u, &values = rhs_u;
+        for (unsigned int stage = 0; stage < runge_kutta.b.size(); ++stage)
+          {
+            const double              time    = t + runge_kutta.c[stage] * h;
+            const std::vector<double> weights = lagrange_weights(nodes, time);
+            auto terms = terms_of(s.order, weights, s.past);
+            set_to_sum(terms, carrier);
             if (has_velocity && s.order > 1)
               {
                 // The rest of the Taylor polynomials.
-                values = 0.;
+                terms.clear();
                 for (unsigned int i = first; i < s.order; ++i)
                   {
                     double factor = s.bdf.alpha[i];
-                    for (unsigned int j = 0; j < derivatives[i].size(); ++j)
+                    for (unsigned int j = 0; j + 1 < s.order; ++j)
                       {
-                        factor *= (t - nodes[i]) / (j + 1.);
-                        values.add(factor, derivatives[i][j]);
+                        factor *= (time - nodes[i]) / (j + 1.);
+                        terms.emplace_back(factor, &derivatives[i][j]);
                       }
                   }
-                residual(
-                  uuu_op, transport_values, t, {&y, &carrier, &values}, terms);
-                dy += terms;
+                set_to_sum(terms, values);
+                residual(uuu_op,
+                         transported_with_values,
+                         time,
+                         {&result, &carrier, &values},
+                         rate);
               }
-            velocity_mass.apply_inverse(-1., dy);
-          };
-        result = 0.;
-        {
-          const Tessella::internal::DeferredChecks deferred;
-          while (first-- > 0)
-            {
-              result.add(s.bdf.alpha[first], *s.past[first]);
-              times.weight[times.n] = s.bdf.alpha[first];
-              times.time[times.n++] = nodes[first];
-              const double length   = (first == 0 ? s.end : nodes[first - 1]) -
-                                    nodes[first],
-                           h = length / parameters.n_subcycles;
-              for (unsigned int j = 0; j < parameters.n_subcycles; ++j)
-                runge_kutta.step(derivative, nodes[first] + j * h, h, result);
-            }
-        }
-        uu_op.check_finite();
-        if (has_velocity && s.order > 1)
-          uuu_op.check_finite();
+            else
+              residual(uu_op, transported, time, {&result, &carrier}, rate);
+            const double a = stage > 0 ? runge_kutta.a[stage] : 0.,
+                         b = runge_kutta.b[stage];
+            advance(velocity_mass, a, h, b, rate, stage_u, result);
+          }
       }
 
 
@@ -522,11 +606,7 @@ namespace Tessella
         if (parameters.n_subcycles > 0)
           transport(s, sum);
         else
-          {
-            sum.equ(s.bdf.alpha[0], *s.past[0]);
-            for (unsigned int i = 1; i < s.order; ++i)
-              sum.add(s.bdf.alpha[i], *s.past[i]);
-          }
+          set_to_sum(terms_of(s.order, s.bdf.alpha, s.past), sum);
         result = 0.;
         add_force(s.end, 1., result);
         if (parameters.n_subcycles == 0)
@@ -535,6 +615,17 @@ namespace Tessella
                        i == 0 ? present_convection : past_n.value(i - 1));
         velocity_mass.apply_inverse(1. / s.gamma_over_dt, result);
         result.add(1. / s.bdf.gamma, sum);
+      }
+
+
+
+      template <int dim, typename VectorType>
+      void
+      SplittingScheme<dim, VectorType>::finish_convection()
+      {
+        // One check, which waits for a device: in the other stages solvers do.
+        (parameters.n_subcycles > 0 ? uu_op : u_op).check_finite();
+        report.convection_seconds += lap();
       }
 
 
@@ -552,9 +643,7 @@ namespace Tessella
           bdf_coefficients(order,
                            {s.lengths.begin(), s.lengths.begin() + order});
         VectorType &extrapolated = sum_u, &terms = terms_p;
-        extrapolated.equ(low.beta[0], *s.past[0]);
-        for (unsigned int i = 1; i < order; ++i)
-          extrapolated.add(low.beta[i], *s.past[i]);
+        set_to_sum(terms_of(order, low.beta, s.past), extrapolated);
         vorticity(extrapolated, omega);
         neumann_data.functor().gamma_over_dt = s.gamma_over_dt;
         residual(pw_op, neumann_data, s.end, {&p, &omega}, terms);
@@ -626,9 +715,7 @@ namespace Tessella
       {
         residual(u_op, viscous_data, s.end, {&u}, work_u);
         rhs += work_u;
-        velocity.equ(s.bdf.beta[0], *s.past[0]);
-        for (unsigned int i = 1; i < s.order; ++i)
-          velocity.add(s.bdf.beta[i], *s.past[i]);
+        set_to_sum(terms_of(s.order, s.bdf.beta, s.past), velocity);
         add_last_change(s, -1., velocity);
         report.velocity_iterations =
           velocity_solver->solve(s.gamma_over_dt, rhs, velocity);
@@ -643,8 +730,7 @@ namespace Tessella
       SplittingScheme<dim, VectorType>::dual_splitting_step(const Step &s)
       {
         explicit_velocity(s, next_u);
-        report.convection_seconds += lap();
-
+        finish_convection();
         divergence.functor().boundary_velocity = BoundaryVelocity::none;
         residual(pu_op, divergence, s.end, {&p, &next_u}, work_p);
         work_p *= -s.gamma_over_dt;
@@ -676,7 +762,7 @@ namespace Tessella
         gradient.functor().outflow = {false, s.begin};
         residual(up_op, gradient, s.begin, {&u, &p}, work_u);
         rhs -= work_u;
-        report.convection_seconds += lap();
+        finish_convection();
         solve_velocity(s, rhs, next_u);
 
         divergence.functor().boundary_velocity = BoundaryVelocity::given;
@@ -900,14 +986,27 @@ namespace Tessella
         report.order = s.order;
         report.step  = dt;
         check_net_flux(s.end);
-        if (parameters.n_subcycles == 0)
-          compute_convection(time, u, present_convection);
-        if (parameters.method == SplittingMethod::dual_splitting)
-          dual_splitting_step(s);
-        else
-          pressure_correction_step(s);
-        penalty_step(s, next_u);
-        const double norm = next_u.linfty_norm() + next_p.linfty_norm();
+        double norm = 0.;
+        try
+          {
+            // A device would wait for the check of each operator.
+            const Tessella::internal::DeferredChecks deferred;
+            if (parameters.n_subcycles == 0)
+              compute_convection(time, u, present_convection);
+            if (parameters.method == SplittingMethod::dual_splitting)
+              dual_splitting_step(s);
+            else
+              pressure_correction_step(s);
+            penalty_step(s, next_u);
+            norm = next_u.linfty_norm() + next_p.linfty_norm();
+          }
+        catch (const ExceptionBase &)
+          {
+            check_operators();
+            throw;
+          }
+        if (!std::isfinite(norm))
+          check_operators();
         AssertThrow(
           std::isfinite(norm),
           ExcMessage("The velocity is not finite at time " + value_text(s.end) +
@@ -1023,7 +1122,7 @@ namespace Tessella
         f.consistent       = consistent;
         integrand.set_time(time);
         integrand.set_coefficient_order(std::max(parameters.degree, 2U));
-        return up_op.template integrate_boundary<VectorType>(
+        return force_op.template integrate_boundary<VectorType>(
           integrand, {consistent ? &viscous_u : &u, &p});
       }
 

@@ -2,6 +2,7 @@
 #include "incompressible_solvers.h"
 
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/parallel.h>
 
 #include <deal.II/fe/fe_system.h>
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 namespace Tessella
@@ -83,7 +85,8 @@ namespace Tessella
                   const MatrixType               &matrix,
                   const Preconditioner           &preconditioner,
                   const VectorType               &rhs,
-                  VectorType                     &solution)
+                  VectorType                     &solution,
+                  KeptVectors<VectorType>        &memory)
       {
         const double norm = rhs.l2_norm();
         if (norm == 0.)
@@ -98,7 +101,7 @@ namespace Tessella
         bool          solved = true;
         try
           {
-            SolverCG<VectorType> solver(control);
+            SolverCG<VectorType> solver(control, memory);
             solver.solve(matrix, solution, rhs, preconditioner);
           }
         catch (const SolverControl::NoConvergence &)
@@ -191,14 +194,9 @@ namespace Tessella
         AssemblyParameters assembly = on_host(parameters.assembly);
         assembly.penalty.constant   = pressure_penalty_constant(parameters);
         PolytopicAssembler<dim> assembler(handler, assembly);
-        HostBlockMatrix<double> assembled, assembled_without_penalty;
+        HostBlockMatrix<double> assembled;
         assembler.reinit(assembled);
         assembler.assemble_matrix(form, assembled);
-        PenaltyParameters none = parameters.assembly.penalty;
-        none.constant          = 0.;
-        assembler.set_penalty(none);
-        assembler.reinit(assembled_without_penalty);
-        assembler.assemble_matrix(form, assembled_without_penalty);
         typename Multigrid<FlowMatrix<VectorType, float>>::AdditionalData data;
         if (closed)
           {
@@ -208,13 +206,52 @@ namespace Tessella
         data.smoother = parameters.pressure_smoother;
         data.n_smoothing_steps =
           data.smoother == MultigridSmoother::ilu ? 2 : 4;
+        if (is_direct(handler))
+          {
+            data.coarse_solver = MultigridCoarseSolver::nested_dissection;
+            MultigridHierarchy::AdditionalData one_level;
+            one_level.lowest_degree = parameters.pressure_degree;
+            const MultigridHierarchy hierarchy(handler, {}, one_level);
+            store(std::move(assembled), matrix);
+            multigrid.initialize(matrix, hierarchy, data);
+            return;
+          }
+        HostBlockMatrix<double> assembled_without_penalty;
+        PenaltyParameters       none = parameters.assembly.penalty;
+        none.constant                = 0.;
+        assembler.set_penalty(none);
+        assembler.reinit(assembled_without_penalty);
+        assembler.assemble_matrix(form, assembled_without_penalty);
         // Cells of flows are stretched.
+        unsigned int n_coarsest = 64;
+        if (on_device<VectorType>)
+          {
+            // A level of few polytopes takes a device as long as their direct
+            // solution.
+            data.coarse_solver = MultigridCoarseSolver::nested_dissection;
+            n_coarsest         = dim == 2 ? 8000 : 2500;
+          }
         const MultigridHierarchy hierarchy(
-          handler, NestedAgglomeration::coupling(handler, assembled));
+          handler,
+          NestedAgglomeration::coupling(handler, assembled, 0, n_coarsest));
         FlowMatrix<VectorType, double> without_penalty;
         store(std::move(assembled), matrix);
         store(std::move(assembled_without_penalty), without_penalty);
         multigrid.initialize(matrix, without_penalty, hierarchy, data);
+      }
+
+
+
+      template <int dim, typename VectorType>
+      bool
+      PressureSolver<dim, VectorType>::is_direct(
+        const AgglomerationHandler<dim> &handler) const
+      {
+        unsigned int most = parameters.direct_pressure_unknowns;
+        if (most == numbers::invalid_unsigned_int)
+          most = !on_device<VectorType> ? 0 : dim == 2 ? 100000 : 10000;
+        return handler.n_dofs() <= most &&
+               Utilities::MPI::n_mpi_processes(handler.get_communicator()) == 1;
       }
 
 
@@ -226,7 +263,7 @@ namespace Tessella
       {
         if (!has_null_space())
           return solve_by_cg(
-            "pressure", parameters, matrix, multigrid, rhs, solution);
+            "pressure", parameters, matrix, multigrid, rhs, solution, memory);
         null_space.project_rhs(rhs);
         const unsigned int n = solve_by_cg(
           "pressure",
@@ -236,7 +273,8 @@ namespace Tessella
                                   Multigrid<FlowMatrix<VectorType, float>>>(
             null_space, multigrid),
           rhs,
-          solution);
+          solution,
+          memory);
         null_space.project(solution);
         return n;
       }
@@ -427,8 +465,13 @@ namespace Tessella
         present_factor      = lambda;
         unsigned int result = 0;
         if constexpr (on_device<VectorType>)
-          result = solve_by_cg(
-            "velocity", parameters, all, all_preconditioner, rhs, solution);
+          result = solve_by_cg("velocity",
+                               parameters,
+                               all,
+                               all_preconditioner,
+                               rhs,
+                               solution,
+                               vectors);
         else
           for (auto &system : systems)
             for (const unsigned int c : system->components)
@@ -441,7 +484,8 @@ namespace Tessella
                                               system->matrix,
                                               system->preconditioner,
                                               b,
-                                              x));
+                                              x,
+                                              vectors));
                 insert(c, x, solution);
               }
         return result;
@@ -559,6 +603,16 @@ namespace Tessella
         w.reinit(velocity.locally_owned_dofs(), velocity.get_communicator());
         tau.reinit(constant.locally_owned_dofs(), constant.get_communicator());
         integral.reinit(tau);
+        const auto &mesh = constant.polytopic_mesh();
+        for (unsigned int k = 0; k < constant.n_polytopes(); ++k)
+          {
+            root_of_volume.push_back(
+              std::sqrt(constant.bounding_box(k).volume()));
+            size.push_back(parameters.divergence_factor *
+                           std::pow(mesh.measure[k], 1. / dim) /
+                           (velocity.polytopic_dofs().degree[k] + 1.));
+            log_of_size.push_back(size[k] > 0. ? std::log2(size[k]) : 0.);
+          }
         if (!parameters.penalty_step)
           return;
         PointwiseOperator<dim> host_op({&velocity, &velocity, &constant},
@@ -568,8 +622,10 @@ namespace Tessella
         divergence_blocks = diagonal_blocks(host_op, 0., 1., 0.);
         jump_blocks       = diagonal_blocks(host_op, 0., 0., 1.);
         blocks            = mass_blocks;
+        // No factor has this number, so that all blocks are inverted first.
+        constexpr int none = std::numeric_limits<int>::max();
         factors.assign(velocity.n_polytopes(),
-                       std::array<double, 2>{{-1., -1.}});
+                       std::array<int, 2>{{none, none}});
         preconditioner.reinit(velocity.polytopic_dofs(),
                               velocity.n_polytopes());
       }
@@ -621,8 +677,7 @@ namespace Tessella
         std::vector<double> result =
           Tessella::internal::owned_entries(integral);
         for (unsigned int k = 0; k < result.size(); ++k)
-          result[k] = result[k] * std::sqrt(constant.bounding_box(k).volume()) /
-                      mesh.measure[k];
+          result[k] = result[k] * root_of_volume[k] / mesh.measure[k];
         return result;
       }
 
@@ -635,26 +690,14 @@ namespace Tessella
       {
         w                                = new_velocity;
         const std::vector<double> speeds = mean_speeds(w);
-        const auto               &mesh   = constant.polytopic_mesh();
-        // The coefficient of the constant of a polytope, with its tau_D.
-        const auto entry = [&](const unsigned int k, const double speed) {
-          return dt * parameters.divergence_factor * speed *
-                 std::pow(mesh.measure[k], 1. / dim) /
-                 (velocity.polytopic_dofs().degree[k] + 1.) *
-                 std::sqrt(constant.bounding_box(k).volume());
-        };
-        const unsigned int  n = speeds.size();
-        std::vector<double> entries(n), factor(n);
-        for (unsigned int k = 0; k < n; ++k)
-          entries[k] = entry(k, speeds[k]);
+        std::vector<double>       entries(speeds.size());
+        // The coefficients of the constants of the polytopes, with tau_D.
+        for (unsigned int k = 0; k < entries.size(); ++k)
+          entries[k] = dt * size[k] * speeds[k] * root_of_volume[k];
         Tessella::internal::set_owned_entries(entries, tau);
         integrand.functor().continuity_factor =
           dt * parameters.continuity_factor;
-        const std::vector<double> of_blocks = speeds_of_blocks(speeds);
-        for (unsigned int k = 0; k < n; ++k)
-          factor[k] = entry(k, of_blocks[k]) /
-                      std::sqrt(constant.bounding_box(k).volume());
-        update_preconditioner(of_blocks, factor);
+        update_preconditioner(dt, speeds_of_blocks(speeds));
       }
 
 
@@ -678,38 +721,66 @@ namespace Tessella
 
 
 
+      namespace
+      {
+        /// Number of the power of 2^{1/3} next to a factor, given its binary
+        /// logarithm; of zero, the least number.
+        int
+        rounded(const double logarithm)
+        {
+          return static_cast<int>(std::round(3. * logarithm));
+        }
+        constexpr int number_of_zero = std::numeric_limits<int>::min();
+
+        double
+        rounded_factor(const int number)
+        {
+          return number == number_of_zero ? 0. : std::exp2(number / 3.);
+        }
+      } // namespace
+
+
+
       template <int dim, typename VectorType>
       void
       PenaltySolver<dim, VectorType>::update_preconditioner(
-        const std::vector<double> &speeds,
-        const std::vector<double> &factors_of_divergence)
+        const double dt, const std::vector<double> &speeds)
       {
         // The mean speed of a polytope is taken on its facets. Factors are
         // rounded to powers of 2^{1/3}, so that most blocks stay as they are
         // from step to step. They depend on the present velocity alone, as a
         // restart with the same bits needs.
-        const auto rounded = [](const double factor) {
-          return factor > 0.
-                   ? std::exp2(std::round(3. * std::log2(factor)) / 3.)
-                   : 0.;
-        };
         std::vector<char> changed(speeds.size(), 0);
-        const auto       &first = velocity.polytopic_dofs().dof_offset;
+        const auto       &first    = velocity.polytopic_dofs().dof_offset;
+        const double      of_jumps = parameters.continuity_factor > 0.
+                                       ? std::log2(parameters.continuity_factor)
+                                       : 0.;
+        double            speed = -1., logarithm = 0.;
         std::size_t       entry = 0;
         for (unsigned int k = 0; k < speeds.size(); ++k)
           {
-            const std::array<double, 2> present = {
-              {rounded(factors_of_divergence[k]),
-               rounded(integrand.functor().continuity_factor * speeds[k])}};
+            if (speeds[k] != speed)
+              {
+                speed     = speeds[k];
+                logarithm = speed > 0. ? std::log2(dt * speed) : 0.;
+              }
+            const std::array<int, 2> present = {
+              {speed > 0. && size[k] > 0. ? rounded(logarithm + log_of_size[k])
+                                          : number_of_zero,
+               speed > 0. && parameters.continuity_factor > 0.
+                 ? rounded(logarithm + of_jumps)
+                 : number_of_zero}};
             const std::size_t n = first[k + 1] - first[k], end = entry + n * n;
             if (present != factors[k])
               {
-                changed[k] = 1;
-                factors[k] = present;
+                changed[k]              = 1;
+                factors[k]              = present;
+                const double divergence = rounded_factor(present[0]),
+                             jumps      = rounded_factor(present[1]);
                 for (std::size_t i = entry; i < end; ++i)
                   blocks[i] = mass_blocks[i] +
-                              present[0] * divergence_blocks[i] +
-                              present[1] * jump_blocks[i];
+                              divergence * divergence_blocks[i] +
+                              jumps * jump_blocks[i];
               }
             entry = end;
           }
@@ -738,7 +809,8 @@ namespace Tessella
                            *this,
                            preconditioner,
                            rhs,
-                           solution);
+                           solution,
+                           memory);
       }
 
 

@@ -2,6 +2,8 @@
 #ifndef tessella_source_flow_incompressible_solvers_h
 #define tessella_source_flow_incompressible_solvers_h
 
+#include <deal.II/lac/vector_memory.h>
+
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/flow/incompressible_flow.h>
 #include <tessella/flow/incompressible_operators.h>
@@ -17,6 +19,7 @@
 #include <memory>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "flow_integrand.h"
@@ -72,6 +75,39 @@ namespace Tessella
         AgglomerationHandler<dim> velocity, pressure, scalar, constant;
       };
 
+      /// Work vectors of a solver, which keep their memory. Those of deal.II's
+      /// GrowingVectorMemory are shared by all systems, so that vectors of
+      /// different size would be allocated again in each solve, for which a
+      /// device waits.
+      template <typename VectorType>
+      class KeptVectors : public dealii::VectorMemory<VectorType>
+      {
+      public:
+        VectorType *
+        alloc() override
+        {
+          for (auto &entry : vectors)
+            if (!entry.second)
+              {
+                entry.second = true;
+                return entry.first.get();
+              }
+          vectors.emplace_back(std::make_unique<VectorType>(), true);
+          return vectors.back().first.get();
+        }
+        void
+        free(const VectorType *const vector) override
+        {
+          for (auto &entry : vectors)
+            if (entry.first.get() == vector)
+              entry.second = false;
+        }
+
+      private:
+        /// Each with a note whether it is in use.
+        std::vector<std::pair<std::unique_ptr<VectorType>, bool>> vectors;
+      };
+
       /// Conjugate gradients for one of the systems, named @p name, to a
       /// residual of parameters.tolerance |rhs|. Returns the number of
       /// iterations; an error if they do not suffice.
@@ -84,7 +120,8 @@ namespace Tessella
                   const MatrixType               &matrix,
                   const Preconditioner           &preconditioner,
                   const VectorType               &rhs,
-                  VectorType                     &solution);
+                  VectorType                     &solution,
+                  KeptVectors<VectorType>        &memory);
 
       /**
        * Penalty constant of the pressure. The projection reduces the divergence
@@ -99,7 +136,8 @@ namespace Tessella
       double
       pressure_penalty_constant(const IncompressibleParameters &parameters);
 
-      /// Interior penalty matrix of -Laplace for the pressure with multigrid.
+      /// Interior penalty matrix of -Laplace for the pressure with multigrid,
+      /// which for few unknowns has one level and its nested dissection.
       template <int dim, typename VectorType>
       class PressureSolver
       {
@@ -126,10 +164,15 @@ namespace Tessella
         memory_consumption() const;
 
       private:
+        /// Whether the preconditioner is a nested dissection.
+        bool
+        is_direct(const AgglomerationHandler<dim> &handler) const;
+
         const IncompressibleParameters           parameters;
         FlowMatrix<VectorType, double>           matrix;
         Multigrid<FlowMatrix<VectorType, float>> multigrid;
         NullSpace<VectorType>                    null_space;
+        mutable KeptVectors<VectorType>          memory;
       };
 
 
@@ -198,6 +241,7 @@ namespace Tessella
         std::vector<std::unique_ptr<System>> systems;
         double                               present_factor = 0.;
         FlowVector                           b, x;
+        KeptVectors<VectorType>              vectors;
         // On a device: all components.
         std::conditional_t<on_device<VectorType>, Matrix, int> all{};
         std::conditional_t<on_device<VectorType>, BlockChebyshev<Matrix>, int>
@@ -247,6 +291,12 @@ namespace Tessella
         /// Mean of |w| on each polytope.
         std::vector<double>
         mean_speeds(const VectorType &w) const;
+        /// Operators whose checks may have been deferred.
+        std::vector<PointwiseOperator<dim> *>
+        operators()
+        {
+          return {&op, &speed_op};
+        }
 
         /// Product with the matrix, for solvers.
         void
@@ -269,10 +319,10 @@ namespace Tessella
         std::vector<double>
         speeds_of_blocks(const std::vector<double> &speeds) const;
 
-        // The arguments are speeds_of_blocks() and tau_D with these.
+        // The argument is speeds_of_blocks().
         void
-        update_preconditioner(const std::vector<double> &speeds,
-                              const std::vector<double> &factors_of_divergence);
+        update_preconditioner(const double               dt,
+                              const std::vector<double> &speeds);
 
         const AgglomerationHandler<dim> &velocity, &constant;
         const IncompressibleParameters   parameters;
@@ -282,15 +332,19 @@ namespace Tessella
         std::conditional_t<on_device<VectorType>,
                            DeviceBlockInverses,
                            HostBlockInverses>
-                           preconditioner;
-        mutable VectorType integral;
-        VectorType         w, tau;
+                                preconditioner;
+        mutable VectorType      integral;
+        VectorType              w, tau;
+        KeptVectors<VectorType> memory;
         // Blocks of the mass, of the divergence and of the jumps, which are
         // computed once, and those of the preconditioner.
         std::vector<double> mass_blocks, divergence_blocks, jump_blocks, blocks;
-        // Rounded factors of divergence and jumps in the preconditioner, for
-        // each polytope.
-        std::vector<std::array<double, 2>> factors;
+        // Numbers of the rounded factors of divergence and jumps in the
+        // preconditioner, for each polytope.
+        std::vector<std::array<int, 2>> factors;
+        // Of each polytope: the root of the volume of the box, zeta_D h/(k+1),
+        // and its binary logarithm.
+        std::vector<double> root_of_volume, size, log_of_size;
       };
     } // namespace internal
   }   // namespace Flow

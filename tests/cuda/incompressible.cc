@@ -195,24 +195,25 @@ namespace
       compare<dim>(where, on, fields, with_data(f), type, args, &functions);
     };
     run(u, {&s.u}, Flow::Convection<dim, Data>(), "Convection");
-    auto transported    = with_data(Flow::Convection<dim, Data, true>());
-    transported.times.n = 2;
-    for (unsigned int i = 0; i < 2; ++i)
-      {
-        transported.times.weight[i] = 2. - 2.5 * i;
-        transported.times.time[i]   = 0.6 - 0.1 * i;
-      }
-    compare<dim>(where,
-                 uu,
-                 {&s.u, &s.w},
-                 transported,
-                 "Convection",
-                 args + ", true",
-                 &functions);
-    run(uuu,
-        {&s.u, &s.w, &s.u},
-        Flow::TransportBoundaryValues<dim, Data>(),
-        "TransportBoundaryValues");
+    const auto transport = [&](
+                             auto                                       f,
+                             const Handlers<dim>                       &on,
+                             const std::vector<const Vector<double> *> &fields,
+                             const std::string                         &more) {
+      f         = with_data(f);
+      f.times.n = 2;
+      for (unsigned int i = 0; i < 2; ++i)
+        {
+          f.times.weight[i] = 2. - 2.5 * i;
+          f.times.time[i]   = 0.6 - 0.1 * i;
+        }
+      compare<dim>(where, on, fields, f, "Convection", args + more, &functions);
+    };
+    transport(Flow::Convection<dim, Data, true>(), uu, {&s.u, &s.w}, ", true");
+    transport(Flow::Convection<dim, Data, true, true>(),
+              uuu,
+              {&s.u, &s.w, &s.u},
+              ", true, true");
     run(up,
         {&s.u, &s.p},
         Flow::PressureGradient<dim, Data>(),

@@ -327,6 +327,51 @@ test_end_of_subcycling()
 
 
 
+/// Pressures with the inverse by nested dissection as preconditioner, with and
+/// without a null space.
+void
+test_direct_pressure()
+{
+  for (const bool closed : {true, false})
+    {
+      const Domain<2> domain("hanging",
+                             "none",
+                             closed ? std::vector<unsigned int>{}
+                                    : std::vector<unsigned int>{1});
+      MovingFlow<2>   functions;
+      functions.moving = 0.5;
+      auto p           = domain.parameters(SplittingMethod::dual_splitting, 2);
+      p.tolerance      = 1e-11;
+      const FlowFunction<2>                  u(functions, 2);
+      std::unique_ptr<IncompressibleFlow<2>> flows[2];
+      unsigned int                           iterations = 0;
+      for (unsigned int i = 0; i < 2; ++i)
+        {
+          p.direct_pressure_unknowns = i * 10000;
+          flows[i]                   = std::make_unique<IncompressibleFlow<2>>(
+            domain.triangulation, nullptr, domain.agglomeration, functions, p);
+          flows[i]->initialize(0., u);
+          for (unsigned int n = 0; n < 3; ++n)
+            {
+              flows[i]->step(0.01);
+              iterations = std::max(i * flows[i]->report().pressure_iterations,
+                                    iterations);
+            }
+        }
+      const std::string name =
+        std::string("nested dissection, ") + (closed ? "closed" : "open");
+      HostVector<double> difference(flows[0]->velocity());
+      difference -= flows[1]->velocity();
+      check_below(name + ", velocity", difference.linfty_norm(), 1e-8);
+      difference = flows[0]->pressure();
+      difference -= flows[1]->pressure();
+      check_below(name + ", pressure", difference.linfty_norm(), 1e-6);
+      check_below(name + ", iterations", iterations, 5);
+    }
+}
+
+
+
 /// Short steps: the solution stays bounded and its error does not grow.
 void
 test_short_steps()
@@ -580,6 +625,7 @@ main(int argc, char **argv)
   test_orders({1});
   test_bits();
   test_end_of_subcycling();
+  test_direct_pressure();
   test_short_steps();
   test_curved_quadrature();
   test_symmetry<2>();

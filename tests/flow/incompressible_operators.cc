@@ -105,13 +105,14 @@ test_against_reference(const std::string &mesh,
                transport,
                {s.u, s.w},
                2);
-  Flow::TransportBoundaryValues<dim, Data> transport_values;
-  transport_values.boundary = boundary;
-  transport_values.data     = data;
-  compare<dim>(name + ", boundary values of transport",
+  Flow::Convection<dim, Data, true, true> transport_with_values;
+  transport_with_values.boundary = boundary;
+  transport_with_values.data     = data;
+  transport_with_values.times    = transport.times;
+  compare<dim>(name + ", transport with boundary values",
                {s.velocity.get(), s.velocity.get(), s.velocity.get()},
                0,
-               transport_values,
+               transport_with_values,
                {s.u, s.w, s.z},
                2);
   compare<dim>(name + ", derivative along a velocity",

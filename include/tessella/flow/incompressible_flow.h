@@ -61,6 +61,14 @@ namespace Tessella
       /// factorises its own part: on several processes results then have other
       /// bits, and with chebyshev the same ones.
       MultigridSmoother pressure_smoother = MultigridSmoother::ilu;
+      /// Unknowns of the pressure up to which the preconditioner, on one
+      /// process, is the inverse of the matrix in single precision by nested
+      /// dissection instead of a multigrid cycle, whose many short kernels a
+      /// device starts one after the other; 0: never. The default value means
+      /// 100,000 in two and 10,000 in three dimensions on a device, and 0 on
+      /// the host.
+      unsigned int direct_pressure_unknowns =
+        dealii::numbers::invalid_unsigned_int;
       /// Quadrature on curved cells. The consistent one changes results by less
       /// than the error of the method and is much faster with mappings of
       /// degree 3 and more.

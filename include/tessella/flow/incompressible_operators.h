@@ -64,8 +64,8 @@ namespace Tessella
      * |w . n|.
      *
      * <b>Boundary.</b> Velocity: u1 = g; in the linear operator w1 = g, and u1
-     * is a sum of g at other times, see WeightedTimes, to which
-     * TransportBoundaryValues can add a field. Symmetry: u1 is u0 with its
+     * is a sum of g at other times, see WeightedTimes, to which a third field
+     * is added if @p boundary_field is set. Symmetry: u1 is u0 with its
      * normal component reversed.
      * Outflow: F = (w . n) u - theta / 2 min(w . n, 0) u, so that with theta =
      * 1 flow that comes back brings no energy.
@@ -74,13 +74,19 @@ namespace Tessella
      */
     template <int dim,
               typename Data       = NoFlowData<dim>,
-              bool given_velocity = false>
+              bool given_velocity = false,
+              bool boundary_field = false>
     struct Convection : WeakDerivativeRows, ConditionsAndData<dim, Data>
     {
       static constexpr int n_components = dim;
-      using Fields                      = std::conditional_t<given_velocity,
-                                        FieldComponents<dim, dim>,
-                                        FieldComponents<dim>>;
+      using Fields =
+        std::conditional_t<boundary_field,
+                           FieldComponents<dim, dim, dim>,
+                           std::conditional_t<given_velocity,
+                                              FieldComponents<dim, dim>,
+                                              FieldComponents<dim>>>;
+      static_assert(given_velocity || !boundary_field,
+                    "Boundary fields are for the linear operator.");
       /// First component of the velocity that transports.
       static constexpr int first = given_velocity ? dim : 0;
 
@@ -152,6 +158,9 @@ namespace Tessella
                   times.velocity(this->data, p, g);
                 for (int c = 0; c < dim; ++c)
                   outside[c] = g[c];
+                if constexpr (boundary_field)
+                  for (int c = 0; c < dim; ++c)
+                    outside[c] += u.value[first + dim + c];
               }
             flux(u.value, outside, normal, outside_normal, r.value);
           }
@@ -172,37 +181,6 @@ namespace Tessella
         for (int c = 0; c < dim; ++c)
           result[c] = 0.5 * (u0[c] * normal0 + u1[c] * normal1 +
                              lambda * (u0[c] - u1[c]));
-      }
-    };
-
-
-
-    /// Term of Convection with a given velocity w from boundary values b of the
-    /// transported field, which are added to those of the data:
-    ///   int v . b (g . n - Lambda) / 2 on velocity parts.
-    /// The fields are a velocity, which is not used, w and b.
-    template <int dim, typename Data = NoFlowData<dim>>
-    struct TransportBoundaryValues : ConditionsAndData<dim, Data>
-    {
-      static constexpr int n_components = dim;
-      using Fields                      = FieldComponents<dim, dim, dim>;
-      static constexpr unsigned int facet_input  = PointwiseRows::values,
-                                    facet_output = PointwiseRows::values;
-
-      template <typename U, typename R>
-      TESSELLA_HOST_DEVICE void
-      boundary_facet(const OperatorPoint<dim> &p, const U &u, R &r) const
-      {
-        using namespace PointwiseMath;
-        using Number = std::decay_t<decltype(u.value[0])>;
-        if (!this->is_velocity(p))
-          return;
-        const double normal = this->normal_velocity(p);
-        const Number lambda =
-          maximum(Number(fabs(normal_component<dim>(u.value + dim, p.normal))),
-                  Number(fabs(normal)));
-        for (int c = 0; c < dim; ++c)
-          r.value[c] = 0.5 * (normal - lambda) * u.value[2 * dim + c];
       }
     };
 
