@@ -10,6 +10,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "ends_with.h"
 #include "expression.h"
 
 namespace Tessella
@@ -43,15 +44,6 @@ namespace Tessella
         if (flag != nullptr)
           *flag = true;
         return flag != nullptr;
-      }
-
-      bool
-      ends_with(const std::string &text, const std::string &ending)
-      {
-        return text.size() >= ending.size() &&
-               text.compare(text.size() - ending.size(),
-                            ending.size(),
-                            ending) == 0;
       }
     } // namespace
 

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "ends_with.h"
 #include "program.h"
 
 namespace Tessella
@@ -53,13 +54,6 @@ namespace Tessella
 
       /// Longest table that is not folded.
       constexpr std::size_t max_open_rows = 40;
-
-      bool
-      ends_with(const std::string &text, const std::string &end)
-      {
-        return text.size() >= end.size() &&
-               text.compare(text.size() - end.size(), end.size(), end) == 0;
-      }
 
       std::string
       with_blanks(std::string name)

@@ -19,6 +19,7 @@
 #include <sstream>
 #include <system_error>
 
+#include "../common/ends_with.h"
 #include "../common/program.h"
 
 namespace Tessella
@@ -31,13 +32,6 @@ namespace Tessella
     {
       const std::string magic  = "tessella-space-time-state";
       const std::string ending = ".state", previous_ending = ".previous.state";
-
-      bool
-      ends_with(const std::string &text, const std::string &end)
-      {
-        return text.size() >= end.size() &&
-               text.compare(text.size() - end.size(), end.size(), end) == 0;
-      }
 
       /// Returns the last line of a file, given the checksum of the text above
       /// it.
