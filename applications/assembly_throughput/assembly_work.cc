@@ -218,6 +218,22 @@ namespace Tessella
 
 
 
+    void
+    use_compressed_points(const unsigned int       dim,
+                          const CompressionReport &compression,
+                          AssemblyWork            &work)
+    {
+      if (compression.n_points == 0 || work.n_volume_points == 0)
+        return;
+      const double factor = double(compression.n_points) / work.n_volume_points;
+      work.volume_flops *= factor;
+      work.volume_coefficient_bytes *= factor;
+      work.subcell_bytes   = sizeof(double) * (dim + 1.) * compression.n_points;
+      work.n_volume_points = compression.n_points;
+    }
+
+
+
     template AssemblyWork
     assembly_work(const PolytopicMesh<2> &,
                   const PolytopicDoFs &,

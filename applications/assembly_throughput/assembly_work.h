@@ -5,6 +5,7 @@
 #include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
+#include <tessella/quadrature/quadrature_compression.h>
 
 #include <cstdint>
 
@@ -89,6 +90,19 @@ namespace Tessella
     assembly_work(const PolytopicMesh<dim> &mesh,
                   const PolytopicDoFs      &dofs,
                   const Form<dim>          &form);
+
+    /**
+     * Replaces the volume points of @p work, of a space of one degree in @p dim
+     * variables, by those of a compressed quadrature (for
+     * AssemblyReport::compression of the same process): operations and
+     * coefficients become fewer in proportion, and coordinates and weights of
+     * the points take the place of the sub-cells. No change without
+     * compression.
+     */
+    void
+    use_compressed_points(const unsigned int       dim,
+                          const CompressionReport &compression,
+                          AssemblyWork            &work);
 
     /**
      * Number of points of the leanest published rule on a triangle (dim = 2) or

@@ -111,7 +111,8 @@ namespace Tessella
                              &report.download_time,
                              &report.handover_time})
           *time = largest(*time);
-        report.device_memory = largest(report.device_memory);
+        report.device_memory    = largest(report.device_memory);
+        report.compression.time = largest(report.compression.time);
         report.n_parts = Utilities::MPI::max(report.n_parts, MPI_COMM_WORLD);
         // The processes need not run the same kernels.
         std::vector<std::pair<std::string, double>> own;
@@ -275,6 +276,7 @@ namespace Tessella
         data.backend         = execution.backend;
         data.instruction_set = execution.instruction_set;
         data.penalty         = discretisation.penalty;
+        data.compression     = discretisation.compression;
         data.device_memory   = discretisation.device_memory;
         data.device          = discretisation.device;
         const auto measure   = [&](auto &assembler) {
@@ -308,6 +310,19 @@ namespace Tessella
             StrategyAssembler<dim> assembler(space, execution.strategy, data);
             measure(assembler);
           }
+      }
+
+      /// Work of an assembly with the quadrature of its report.
+      template <int dim>
+      AssemblyWork
+      work_of(const PolytopicMesh<dim> &mesh,
+              const PolytopicDoFs      &dofs,
+              const Form<dim>          &form,
+              const AssemblyReport     &report)
+      {
+        AssemblyWork work = assembly_work(mesh, dofs, form);
+        use_compressed_points(dim, report.compression, work);
+        return work;
       }
 
       /// Measures linear elasticity with a unit force. Its work is that of all
@@ -640,7 +655,7 @@ namespace Tessella
         {
           result.n_dofs = handler.n_dofs();
           if (!elasticity)
-            result.work = assembly_work(view, dofs, *form);
+            result.work = work_of(view, dofs, *form, result.report);
           sum_up(result.work);
         }
       if (execution.matrix == MatrixKind::device_single)

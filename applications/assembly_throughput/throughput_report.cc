@@ -155,6 +155,20 @@ namespace Tessella
                                         : result.assembly / constant->assembly);
         }
       table.add("GFLOP/s", result.work.flops() / result.assembly * 1e-9);
+      if (std::any_of(results.begin(),
+                      results.end(),
+                      [](const ThroughputResult &other) {
+                        return other.report.compression.n_points > 0;
+                      }))
+        {
+          const CompressionReport &rules = result.report.compression;
+          const bool               made  = rules.n_points > 0;
+          table.add("volume points",
+                    std::uint64_t(result.work.n_volume_points));
+          table.add("full rules", std::uint64_t(rules.n_full));
+          table.add("rules s", made ? rules.time : nan);
+          table.add("rules error", made ? rules.largest_error : nan);
+        }
       table.add("memory", result.memory > 0. ? result.memory : nan);
     }
 

@@ -138,6 +138,14 @@ namespace Tessella
                         "Coefficients are integrated as polynomials of this "
                         "degree; -1: 0 if all are constant, else 2.",
                         Patterns::Integer(-1, 40));
+      prm.declare_entry("Quadrature compression",
+                        "never",
+                        Patterns::Selection("never|always|automatic"),
+                        "Replaces the quadrature points of the sub-cells of a "
+                        "polytope by a subset with other weights that is exact "
+                        "for the same polynomials: always, or (automatic) from "
+                        "the third assembly on one mesh on. It pays for "
+                        "polytopes of many sub-cells.");
       prm.add_parameter("Error quadrature order",
                         extra_order,
                         "Errors are integrated with order 2 p + this.",
@@ -213,6 +221,11 @@ namespace Tessella
       const std::string variant = prm.get("Variant");
       theta =
         variant == "symmetric" ? 1. : (variant == "incomplete" ? 0. : -1.);
+      compression = QuadratureCompression::never;
+      for (const auto choice :
+           {QuadratureCompression::always, QuadratureCompression::automatic})
+        if (prm.get("Quadrature compression") == name(choice))
+          compression = choice;
       penalty.formula = prm.get("Penalty formula") == "simplex"
                           ? PenaltyFormula::simplex
                           : PenaltyFormula::bounding_box;

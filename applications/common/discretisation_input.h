@@ -79,6 +79,7 @@ namespace Tessella
         data.device          = device;
         data.instruction_set = instruction_set;
         data.penalty         = penalty;
+        data.compression     = compression;
         return data;
       }
 
@@ -111,7 +112,9 @@ namespace Tessella
       /// Quadrature order of errors in excess of 2 p.
       unsigned int      extra_order = 4;
       PenaltyParameters penalty;
-      Backend           backend = Backend::automatic;
+      /// Compression of the quadrature of scalar forms.
+      QuadratureCompression compression = QuadratureCompression::never;
+      Backend               backend     = Backend::automatic;
       /// Limit of device memory in bytes; 0: no limit.
       std::size_t device_memory = 0;
       /// Index of the device; -1: PolytopicAssembler chooses.

@@ -167,6 +167,10 @@ namespace Tessella
         list.add(D.subcell_q, subcell_q, mesh.n_subcells() + std::size_t(1));
         list.add(D.facet_q, facet_q, mesh.n_facets() + std::size_t(1));
         list.add(D.rules, rules.data);
+        if (const unsigned int *const q = rules.volume_points.offset)
+          list.add(D.volume_points,
+                   rules.volume_points.points,
+                   (dim + std::size_t(1)) * (q[mesh.n_subcells()] - q[0]));
         list.add(D.exponents, exponents, n_exponents);
         list.reserve(sigma, mesh.n_facets());
         list.reserve(entry_q, mesh.polytope_interface.size() + 1);

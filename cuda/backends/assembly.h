@@ -44,6 +44,19 @@ namespace Tessella
         /// whose degree is known to be lower than the rules above assume.
         Entry               simplex[21];
         std::vector<double> data;
+
+        /**
+         * Points of a compressed quadrature: those of sub-cell s have the
+         * numbers offset[s] .. offset[s+1], and points holds coordinates and
+         * weight, dim + 1 values per point, from number offset[0] on. Both are
+         * null if sub-cells have the rules above.
+         */
+        struct VolumePoints
+        {
+          const unsigned int *offset = nullptr;
+          const double       *points = nullptr;
+        };
+        VolumePoints volume_points;
       };
 
       /// Data of a form that the device needs.
@@ -382,6 +395,8 @@ namespace Tessella
                        const unsigned int        subcell,
                        const unsigned int        degree)
       {
+        if (const unsigned int *const offset = rules.volume_points.offset)
+          return offset[subcell + 1] - offset[subcell];
         const SubCellType type = mesh.subcell_type[subcell];
         return type == SubCellType::tabulated
                  ? mesh.subcell_point_offset[subcell + 1] -

@@ -945,6 +945,14 @@ namespace Tessella
         __device__ VolumeRange
         volume_range(const Row &row) const
         {
+          if (numbered() && D.volume_points != nullptr)
+            {
+              // Each point takes the place of a sub-cell with one point.
+              const std::uint64_t *const q = D.subcell_q + row.first_subcell;
+              const unsigned int         n =
+                static_cast<unsigned int>(q[row.n_subcells] - q[0]);
+              return {0, (n + 3) / 4, static_cast<unsigned int>(q[0]), n};
+            }
           if (numbered())
             return {0,
                     (row.n_subcells * D.volume_rule.n_points + 3) / 4,

@@ -159,7 +159,11 @@ namespace Tessella
         /// First tabulated facet point of each entry of polytope_interface.
         const std::uint64_t *entry_q;
 
-        const double        *rules, *sigma;
+        const double *rules, *sigma;
+        /// Coordinates and weight of the volume points of a compressed
+        /// quadrature, dim + 1 values per point, in the order of subcell_q;
+        /// null if sub-cells have their own rules.
+        const double        *volume_points;
         const unsigned char *exponents;
         RuleTables::Entry    subcell_rule[5][11], facet_rule[4][11];
         /// Rule for an affine mesh of one degree; depends on the form.

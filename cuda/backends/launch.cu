@@ -538,6 +538,9 @@ namespace Tessella
       {
         if (!(simplices || prisms || parallelepipeds) || choice.degree < 0)
           return VolumeRule();
+        // The kernel for systems has loops over sub-cells.
+        const bool compressed =
+          rules.volume_points.offset != nullptr && system == nullptr;
         // Rules of prisms and parallelepipeds are exact for twice their index;
         // the rule with one point, the centre, is exact for degree 1 as well.
         const auto              &all  = rules.subcell[static_cast<unsigned int>(
@@ -551,17 +554,22 @@ namespace Tessella
                                                 : all[(degree + 1) / 2];
         if (known && lean.n_points > 0 && lean.n_points < rule.n_points)
           rule = lean;
+        const bool closed_form =
+          known && simple &&
+          ((max_degree == 1 && rule.n_points == 1 &&
+            // AffineRowKernel has facets that are triangles.
+            !(parallelepipeds && dim == 3)) ||
+           (max_degree == 2 && degree <= 2 && simplices && dim < 4 &&
+            choice.scheme == RowScheme::rows));
+        // Each point of a compressed quadrature takes the place of a sub-cell.
+        if (compressed && !closed_form)
+          return {1, 0, 0, false};
         return {rule.n_points,
                 rule.offset,
                 static_cast<unsigned int>(
                   ((std::uint64_t(1) << 32) + rule.n_points - 1) /
                   rule.n_points),
-                known && simple &&
-                  ((max_degree == 1 && rule.n_points == 1 &&
-                    // AffineRowKernel has facets that are triangles.
-                    !(parallelepipeds && dim == 3)) ||
-                   (max_degree == 2 && degree <= 2 && simplices && dim < 4 &&
-                    choice.scheme == RowScheme::rows))};
+                closed_form};
       }
 
 
@@ -578,6 +586,17 @@ namespace Tessella
             choice.scheme == RowScheme::rows)
           p = std::max(p, volume_degree(form, p));
         return volume_rule(known, p, true);
+      }
+
+
+
+      template <int dim>
+      void
+      Kernels<dim>::use_rule(Data<dim> &D, const VolumeRule &rule) const
+      {
+        D.volume_rule = rule;
+        if (rule.closed_form)
+          D.volume_points = nullptr;
       }
 
 
@@ -705,7 +724,7 @@ namespace Tessella
         if constexpr (dim < 4)
           if (system != nullptr)
             {
-              D.volume_rule = matrix_rule(D.form);
+              use_rule(D, matrix_rule(D.form));
               launch_system_rows<dim, Number>(max_degree,
                                               D,
                                               *system,
@@ -720,11 +739,13 @@ namespace Tessella
             launch_tiles<Number>(D, launch);
             return;
           }
-        D.volume_rule = matrix_rule(D.form);
+        const double *const points = D.volume_points;
+        use_rule(D, matrix_rule(D.form));
         if (scheme == RowScheme::rows)
           launch_rows<Number>(D, launch);
         else
           launch_blocks<Number>(D, launch);
+        D.volume_points = points;
         if (!groups.split_rows.empty())
           {
             launch_units<Number>(false, D, split_units, launch);
@@ -799,12 +820,14 @@ namespace Tessella
       {
         if (!launch.rhs_done && !(launch.slab_rhs && n_not_upright == 0))
           {
-            D.leave_out_upright = launch.slab_rhs;
-            D.volume_rule       = rhs_rule(D.form);
+            D.leave_out_upright        = launch.slab_rhs;
+            const double *const points = D.volume_points;
+            use_rule(D, rhs_rule(D.form));
             Launcher<dim, Number>::rhs(choice,
                                        D,
                                        properties.n_basis,
                                        launch.stream);
+            D.volume_points = points;
           }
         const unsigned int all   = D.form.constant_bottom ? 0 : 1;
         const auto        &list  = boundary_rows[all];

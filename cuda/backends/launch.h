@@ -102,6 +102,11 @@ namespace Tessella
         VolumeRule
         matrix_rule(const FormData<dim> &form) const;
 
+        /// Sets the rule of a launch. Integrals in closed form need no points,
+        /// those of a compressed quadrature included.
+        void
+        use_rule(Data<dim> &D, const VolumeRule &rule) const;
+
         VolumeRule
         rhs_rule(const FormData<dim> &form) const;
 

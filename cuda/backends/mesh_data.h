@@ -55,6 +55,7 @@ namespace Tessella
         M.facet_q                   = D.facet_q;
         M.entry_q                   = D.entry_q;
         M.rules                     = D.rules;
+        M.volume_points             = D.volume_points;
         std::copy(&D.subcell_rule[0][0],
                   &D.subcell_rule[0][0] + 5 * 11,
                   &M.subcell_rule[0][0]);

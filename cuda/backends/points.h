@@ -82,6 +82,8 @@ namespace Tessella
                       const unsigned int s,
                       const unsigned int degree)
       {
+        if (D.volume_points != nullptr)
+          return static_cast<unsigned int>(D.subcell_q[s + 1] - D.subcell_q[s]);
         if (affine<cells>(D))
           return affine_rule<cells>(D, degree).n_points;
         const SubCellType type = D.subcell_type[s];
@@ -107,6 +109,20 @@ namespace Tessella
                  ? D.facet_point_offset[f + 1] - D.facet_point_offset[f]
                  : D.facet_rule[static_cast<unsigned int>(type)][degree]
                      .n_points;
+      }
+
+      /// Reads point i of a compressed quadrature; returns the weight.
+      template <int dim>
+      __device__ inline double
+      compressed_point(const Data<dim>    &D,
+                       const std::uint64_t i,
+                       double (&x)[dim])
+      {
+        const double *const from = D.volume_points + i * (dim + 1);
+#pragma unroll
+        for (int e = 0; e < dim; ++e)
+          x[e] = __ldg(from + e);
+        return __ldg(from + dim);
       }
 
       /// Computes point q of sub-cell s of a polytope of the given degree;
@@ -220,7 +236,8 @@ namespace Tessella
       }
 
       /// Computes a point of an affine sub-cell of the type that the kernel is
-      /// compiled for.
+      /// compiled for. With compressed quadrature, s is the number of the
+      /// point.
       template <Cells cells, int dim, typename Rule>
       __device__ inline double
       affine_point(const Data<dim>   &D,
@@ -232,7 +249,9 @@ namespace Tessella
         if constexpr (cells == Cells::prisms)
           return prism_volume_point(D, s, q, rule, x);
         else
-          return affine_volume_point(D, s, q, rule, x);
+          return D.volume_points != nullptr
+                   ? compressed_point(D, s, x)
+                   : affine_volume_point(D, s, q, rule, x);
       }
 
       /// Computes a point of any sub-cell; the general case is a function call.
@@ -244,6 +263,8 @@ namespace Tessella
                    const unsigned int degree,
                    double (&x)[dim])
       {
+        if (D.volume_points != nullptr)
+          return compressed_point(D, D.subcell_q[s] + q, x);
         if (!affine<cells>(D))
           {
             // Separate array, since a variable whose address is passed to a

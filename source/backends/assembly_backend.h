@@ -34,7 +34,7 @@ namespace Tessella
 
       explicit AssemblyBackend(AssemblyContext<dim> &context)
         : context(context)
-        , preparation(context)
+        , preparation(context, true)
       {}
       virtual ~AssemblyBackend() = default;
 

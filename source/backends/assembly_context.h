@@ -47,9 +47,6 @@ namespace Tessella
       AssemblyParameters                      parameters;
       MatrixStructure                         structure;
       AssemblyReport                          report = {};
-      /// Whether all results stay on the device, so that it needs no buffers
-      /// for copies.
-      bool results_on_device = false;
     };
   } // namespace internal
 } // namespace Tessella

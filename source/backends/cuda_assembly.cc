@@ -499,14 +499,16 @@ namespace Tessella
     void
     CUDAAssembly<dim>::select_mesh(const Discretisation &discretisation)
     {
-      const PolytopicMesh<dim> &mesh  = discretisation.mesh;
-      const PolytopicDoFs      &dofs  = discretisation.dofs;
-      const PolynomialSpaceType space = discretisation.space;
-      const Key                 key   = {{mesh.revision,
-                                          mesh.quadrature_revision,
-                                          dofs.revision,
-                                          discretisation.coefficient_order,
-                                          static_cast<unsigned int>(space)}};
+      const PolytopicMesh<dim> &mesh       = discretisation.mesh;
+      const PolytopicDoFs      &dofs       = discretisation.dofs;
+      const PolynomialSpaceType space      = discretisation.space;
+      const auto               &compressed = discretisation.rules.compressed;
+      const Key                 key        = {{mesh.revision,
+                                               mesh.quadrature_revision,
+                                               dofs.revision,
+                                               discretisation.coefficient_order,
+                                               static_cast<unsigned int>(space),
+                        compressed == nullptr ? 0 : compressed->revision}};
       if (key == present &&
           SpaceRevision{mesh.revision, dofs.revision}.is_known())
         return;
@@ -516,12 +518,16 @@ namespace Tessella
       else if (device != nullptr)
         kept_mesh = device->shared_mesh();
       device.reset();
-      present                       = key;
-      degrees                       = make_degrees(mesh, dofs);
-      tables                        = make_rule_tables(mesh,
+      present         = key;
+      degrees         = make_degrees(mesh, dofs);
+      tables          = make_rule_tables(mesh,
                                 dofs,
                                 discretisation.rules,
                                 degrees.parallelepipeds);
+      kept_compressed = compressed;
+      if (compressed != nullptr)
+        tables.volume_points = {compressed->offset.data(),
+                                compressed->points.data()};
       const unsigned int max_degree = highest_degree(dofs);
       // Spaces of lower degree are prefixes of the largest space.
       exponents.resize(dim * Legendre::n_functions(dim, max_degree, space));

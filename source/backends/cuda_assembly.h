@@ -109,7 +109,7 @@ namespace Tessella
       largest_diffusion(const Problem &problem, std::vector<double> &a_bar);
 
     private:
-      using Key = std::array<std::uint64_t, 5>;
+      using Key = std::array<std::uint64_t, 6>;
 
       /// Calls @p function and rethrows device errors as assemble() does.
       template <typename Function>
@@ -152,12 +152,15 @@ namespace Tessella
                 const AssemblyTarget<Number> &target,
                 std::vector<double>          *a_bar = nullptr);
 
-      /// Revisions of mesh, quadrature and space; order; kind of space.
-      Key                                present = {{0, 0, 0, 0, 0}};
-      Device::RuleTables                 tables;
-      std::vector<unsigned char>         exponents;
-      Device::Degrees                    degrees;
-      std::unique_ptr<Device::Workspace> workspace;
+      /// Revisions of mesh, quadrature and space; order; kind of space;
+      /// revision of the compressed quadrature.
+      Key                present = {{0, 0, 0, 0, 0, 0}};
+      Device::RuleTables tables;
+      /// Owns the points of the tables.
+      std::shared_ptr<const CompressedQuadrature<dim>> kept_compressed;
+      std::vector<unsigned char>                       exponents;
+      Device::Degrees                                  degrees;
+      std::unique_ptr<Device::Workspace>               workspace;
       /// Results of the host for the penalty, see penalty_from_diffusion(). The
       /// memory is kept because the first touch of new memory costs more than
       /// the computation.

@@ -71,17 +71,10 @@ namespace Tessella
       const unsigned int n_on_machine = n_processes_on_machine(communicator);
       try
         {
-          context.structure.on_all_processes([&]() {
-            // Estimate with eight blocks per row (seven neighbours).
-            const PolytopicSpace<dim> &space = *context.space;
-            cuda.start(
-              context.results_on_device
-                ? 0
-                : 8 * sizeof(double) *
-                    space.polytopic_dofs().dof_offset[space.n_polytopes()] *
-                    static_cast<std::size_t>(space.max_dofs_per_polytope()),
-              n_on_machine);
-          });
+          // Pinned buffers for results take longer than all the rest, and a
+          // matrix in device memory needs none: see reinit().
+          context.structure.on_all_processes(
+            [&]() { cuda.start(0, n_on_machine); });
         }
       catch (const ExceptionBase &)
         {
@@ -102,9 +95,10 @@ namespace Tessella
 
 
 
-    // Sends the mesh to the device. The assumed order of the coefficients is
-    // that of the last form, initially that of constant ones. Errors are
-    // ignored: the assembly repeats the work and reports them.
+    // Sends the mesh to the device, and allocates pinned buffers for the values
+    // of the matrix. The assumed order of the coefficients is that of the last
+    // form, initially that of constant ones. Errors are ignored: the assembly
+    // repeats the work and reports them.
     template <int dim>
     std::future<void>
     CUDABackend<dim>::reinit()
@@ -122,6 +116,8 @@ namespace Tessella
         try
           {
             Device::set_device(device);
+            cuda.start(sizeof(double) *
+                       context.structure.blocks.value_offset.back());
             preparation.prepare_rules(preparation.coefficient_order());
             cuda.prepare(discretisation(context.parameters.device_memory));
           }

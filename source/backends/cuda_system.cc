@@ -136,8 +136,7 @@ namespace Tessella
           structure.n_owned_polytopes = context.structure.n_owned_polytopes;
           structure.n_owned_rows      = context.structure.n_owned_rows;
           structure.n_dofs            = context.structure.n_dofs;
-          entry->context.results_on_device = true;
-          entry->backend = make_assembly_backend(entry->context);
+          entry->backend              = make_assembly_backend(entry->context);
         }
       entry->context.parameters = parameters;
       return *entry;

@@ -8,6 +8,7 @@
 #include <tessella/grid/revision.h>
 #include <tessella/quadrature/quadrature_order.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -21,8 +22,10 @@ namespace Tessella
     using namespace dealii;
 
     template <int dim>
-    FormPreparation<dim>::FormPreparation(AssemblyContext<dim> &context)
+    FormPreparation<dim>::FormPreparation(AssemblyContext<dim> &context,
+                                          const bool            compression)
       : context(context)
+      , compression(compression)
     {}
 
 
@@ -49,6 +52,7 @@ namespace Tessella
       context.structure.on_all_processes([&]() {
         check(penalty, n_components);
         prepare_rules(form.coefficient_order());
+        compress(form);
       });
       const PolytopicMesh<dim> &mesh = context.mesh();
       if (penalty)
@@ -123,6 +127,65 @@ namespace Tessella
           rules_revision = revision;
           rules_order    = coefficient_order;
         }
+    }
+
+
+
+    template <int dim>
+    bool
+    FormPreparation<dim>::may_compress(const VolumeStructure &structure) const
+    {
+      const PolytopicMesh<dim> &mesh = context.mesh();
+      constexpr unsigned int    tabulated =
+        1u << static_cast<unsigned int>(SubCellType::tabulated);
+      return compression && dim < 4 &&
+             context.parameters.compression != QuadratureCompression::never &&
+             !structure.cellwise && !mesh.prismatic &&
+             context.space->n_components() == 1 &&
+             context.revision().is_known() &&
+             context.space->polynomial_space() ==
+               PolynomialSpaceType::total_degree &&
+             (subcell_types(mesh) & tabulated) == 0;
+    }
+
+
+
+    template <int dim>
+    void
+    FormPreparation<dim>::compress(const Form<dim> &form)
+    {
+      const VolumeStructure structure = form.volume_structure();
+      present_rules->compressed       = nullptr;
+      context.report.compression      = CompressionReport();
+      if (compressed_revision != context.revision())
+        compressed.clear();
+      compressed_revision = context.revision();
+      if (!may_compress(structure))
+        return;
+      // Products of derivatives with constant coefficients have a lower degree.
+      const bool gradients = structure.constant && !structure.beta &&
+                             !structure.b && !structure.c &&
+                             (structure.constant_f || !structure.f);
+      Compressed &entry = compressed[{rules_order, gradients}];
+      ++entry.n_assemblies;
+      if constexpr (dim < 4)
+        if (entry.points == nullptr &&
+            (context.parameters.compression == QuadratureCompression::always ||
+             entry.n_assemblies == 3))
+          {
+            std::vector<unsigned int> order(max_degree + 1);
+            for (unsigned int p = 0; p <= max_degree; ++p)
+              order[p] = gradients
+                           ? std::max({2 * p, p + 2, 3u}) - 2
+                           : quadrature_order(dim, p, rules_order, false);
+            entry.points =
+              std::make_shared<CompressedQuadrature<dim>>(context.mesh(),
+                                                          context.dofs(),
+                                                          order);
+          }
+      present_rules->compressed = entry.points;
+      if (entry.points != nullptr)
+        context.report.compression = entry.points->report;
     }
 
 

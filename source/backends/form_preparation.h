@@ -4,7 +4,9 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "assembly_context.h"
@@ -32,7 +34,9 @@ namespace Tessella
         std::uint64_t              revision;
       };
 
-      explicit FormPreparation(AssemblyContext<dim> &context);
+      /// @p compression: whether the parameter of this name is obeyed.
+      explicit FormPreparation(AssemblyContext<dim> &context,
+                               const bool            compression = false);
 
       /// Begins work for a form, whose coefficients may have changed.
       void
@@ -94,20 +98,39 @@ namespace Tessella
       void
       check(const bool penalty, const unsigned int n_components) const;
 
+      /// Makes or removes a compressed quadrature, for forms of the order for
+      /// which there are rules. Not collective.
+      void
+      compress(const Form<dim> &form);
+
+      /// Whether the quadrature of a form may be compressed, on all processes.
+      bool
+      may_compress(const VolumeStructure &structure) const;
+
       /// Computes sigma of a diffusion that varies in space.
       void
       compute_varying_sigma(const Form<dim> &form, const bool keep_diffusion);
 
       AssemblyContext<dim> &context;
+      const bool            compression;
 
       // Results and their revisions (0: none).
       SpaceRevision                   degree_revision, rules_revision;
       unsigned int                    max_degree = 0, rules_order = 0;
       std::unique_ptr<HostRules<dim>> present_rules;
-      std::vector<double>             sigma, sigma_key, no_sigma;
-      std::uint64_t                   sigma_revision = 0, no_sigma_revision = 0;
-      std::array<std::uint64_t, 4>    sigma_revisions = {};
-      DiffusionValues<dim>            diffusion; // of the present form only
+      // Compressed quadratures by degree of the integrand (order and whether it
+      // is a product of derivatives), and numbers of assemblies.
+      struct Compressed
+      {
+        unsigned int                                     n_assemblies = 0;
+        std::shared_ptr<const CompressedQuadrature<dim>> points;
+      };
+      std::map<std::pair<unsigned int, bool>, Compressed> compressed;
+      SpaceRevision                                       compressed_revision;
+      std::vector<double>          sigma, sigma_key, no_sigma;
+      std::uint64_t                sigma_revision = 0, no_sigma_revision = 0;
+      std::array<std::uint64_t, 4> sigma_revisions = {};
+      DiffusionValues<dim>         diffusion; // of the present form only
     };
   } // namespace internal
 } // namespace Tessella

@@ -149,6 +149,36 @@ namespace Tessella
 
     template <int dim>
     unsigned int
+    VolumePointBuffer<dim>::fill_stored(const PolytopicMesh<dim> &mesh,
+                                        const HostRules<dim>     &rules,
+                                        const unsigned int        subcell,
+                                        const unsigned int        n,
+                                        unsigned int             &point)
+    {
+      const bool  compressed = rules.compressed != nullptr;
+      const auto &offset =
+        compressed ? rules.compressed->offset : mesh.subcell_point_offset;
+      const unsigned int first = offset[subcell] + point,
+                         last  = offset[subcell + 1],
+                         n_new = std::min(last - first, capacity - n);
+      for (std::size_t q = 0; q < n_new; ++q)
+        {
+          const double *const from =
+            compressed ? &rules.compressed->points[(first + q) * (dim + 1)]
+                       : &mesh.subcell_points[(first + q) * dim];
+          for (unsigned int d = 0; d < dim; ++d)
+            x[d][n + q] = from[d];
+          w[n + q] =
+            compressed ? from[dim] : mesh.subcell_point_weights[first + q];
+        }
+      point = first + n_new < last ? point + n_new : 0;
+      return n_new;
+    }
+
+
+
+    template <int dim>
+    unsigned int
     VolumePointBuffer<dim>::fill(const PolytopicMesh<dim>        &mesh,
                                  const PolytopicDoFs             &dofs,
                                  const HostRules<dim>            &rules,
@@ -164,20 +194,8 @@ namespace Tessella
         {
           const SubCellType type = mesh.subcell_type[subcell];
           unsigned int      n_new;
-          if (type == SubCellType::tabulated)
-            {
-              const unsigned int first =
-                                   mesh.subcell_point_offset[subcell] + point,
-                                 last = mesh.subcell_point_offset[subcell + 1];
-              n_new                   = std::min(last - first, capacity - n);
-              for (unsigned int q = 0; q < n_new; ++q)
-                {
-                  for (unsigned int d = 0; d < dim; ++d)
-                    x[d][n + q] = mesh.subcell_points[(first + q) * dim + d];
-                  w[n + q] = mesh.subcell_point_weights[first + q];
-                }
-              point = (first + n_new < last) ? point + n_new : 0;
-            }
+          if (rules.compressed != nullptr || type == SubCellType::tabulated)
+            n_new = fill_stored(mesh, rules, subcell, n, point);
           else
             {
               const HostKernels::Rule &rule = rules.subcell(type, degree);
@@ -223,6 +241,12 @@ namespace Tessella
               break;
             }
         }
+
+      // Sub-cells without points must not begin a buffer.
+      if (rules.compressed != nullptr)
+        while (point == 0 && subcell < end &&
+               rules.n_subcell_points(mesh, subcell, degree) == 0)
+          ++subcell;
 
       n_points                   = n;
       const unsigned int n_total = padded(n);

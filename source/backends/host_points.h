@@ -12,6 +12,7 @@
 #include <memory>
 #include <vector>
 
+#include "../grid/compressed_quadrature.h"
 #include "host_kernels.h"
 
 namespace Tessella
@@ -117,6 +118,8 @@ namespace Tessella
                        const unsigned int        s,
                        const unsigned int        degree) const
       {
+        if (compressed != nullptr)
+          return compressed->offset[s + 1] - compressed->offset[s];
         const SubCellType type = mesh.subcell_type[s];
         return type == SubCellType::tabulated
                  ? mesh.subcell_point_offset[s + 1] -
@@ -138,6 +141,10 @@ namespace Tessella
 
       /// Largest number of points of a rule, padded.
       unsigned int max_points = HostKernels::padding;
+
+      /// Points that take the place of those of the sub-cells; null without
+      /// compression.
+      std::shared_ptr<const CompressedQuadrature<dim>> compressed;
 
     private:
       std::vector<std::unique_ptr<PaddedRule>> subcell_rules[5];
@@ -223,6 +230,16 @@ namespace Tessella
       unsigned int n_points = 0;
 
     private:
+      /// Copies stored points of a sub-cell, those of a compressed quadrature
+      /// or tabulated ones, from number @p point on, to entry @p n and the
+      /// following ones. Returns their number.
+      unsigned int
+      fill_stored(const PolytopicMesh<dim> &mesh,
+                  const HostRules<dim>     &rules,
+                  const unsigned int        subcell,
+                  const unsigned int        n,
+                  unsigned int             &point);
+
       std::unique_ptr<double[]> memory;
     };
   } // namespace internal

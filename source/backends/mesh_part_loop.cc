@@ -66,7 +66,8 @@ namespace Tessella
                      sizeof(double) * dim *
                        std::size_t(mesh.subcell_vertex_offset[s + 1] -
                                    mesh.subcell_vertex_offset[s]);
-            if (mesh.subcell_type[s] == SubCellType::tabulated)
+            if (mesh.subcell_type[s] == SubCellType::tabulated ||
+                rules.volume_points.offset != nullptr)
               bytes += sizeof(double) * (dim + 1) *
                        std::size_t(n_subcell_points(mesh, rules, s, 0));
           }
@@ -234,12 +235,16 @@ namespace Tessella
       const std::function<void(const MeshPart<dim> &, Device::Assembler<dim> &)>
         &function)
     {
-      const std::size_t bytes =
-        Device::Assembler<dim>::memory(part.mesh,
-                                       part.dofs,
-                                       part.sparsity,
-                                       data.tables,
-                                       data.exponents.size());
+      Device::RuleTables tables = data.tables;
+      if (auto &volume = tables.volume_points; volume.offset != nullptr)
+        {
+          const unsigned int s = data.mesh.subcell_offset[part.begin];
+          volume.points +=
+            (dim + 1) * std::size_t(volume.offset[s] - volume.offset[0]);
+          volume.offset += s;
+        }
+      const std::size_t bytes = Device::Assembler<dim>::memory(
+        part.mesh, part.dofs, part.sparsity, tables, data.exponents.size());
       if (bytes > limit)
         throw Device::RowTooLarge(part.begin, 0);
       data.workspace.reserve_mesh(std::max(bytes, mesh_limit));
@@ -249,7 +254,7 @@ namespace Tessella
                                         part.first,
                                         part.first + part.end - part.begin,
                                         data.degrees,
-                                        data.tables,
+                                        tables,
                                         data.exponents,
                                         data.workspace,
                                         data.parallel});

@@ -349,6 +349,9 @@ namespace Tessella
     structure.symmetric = !structure.b && data->theta == 1. &&
                           data->diffusion_type != DiffusionType::tensor;
     structure.constant = data->constant();
+    structure.cellwise = data->scalar_diffusion.depends_on_subcell() ||
+                         data->reaction.depends_on_subcell() ||
+                         data->source.depends_on_subcell();
     return structure;
   }
 

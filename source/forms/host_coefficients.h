@@ -151,6 +151,13 @@ namespace Tessella
         return function == nullptr && cellwise == nullptr;
       }
 
+      // Whether values depend on the sub-cell, and not only on its material.
+      bool
+      depends_on_subcell() const
+      {
+        return cellwise != nullptr && cellwise->subcell_values() != nullptr;
+      }
+
       void
       evaluate(const PointBatch<dim> &points, double *values) const;
       // Must not be called for values per cell.

@@ -4,6 +4,7 @@
 
 #include <tessella/base/backend.h>
 #include <tessella/grid/penalty.h>
+#include <tessella/quadrature/quadrature_compression.h>
 
 #include <cstddef>
 
@@ -15,6 +16,14 @@ namespace Tessella
     Backend           backend         = Backend::automatic;
     InstructionSet    instruction_set = InstructionSet::automatic;
     PenaltyParameters penalty;
+    /**
+     * Compressed quadrature of the volume terms, for spaces of total degree on
+     * sub-cells that are not curved. It pays for polytopes of many sub-cells:
+     * sixty triangles with polynomials of degree 3 have 720 points, and 28
+     * suffice. Coefficients that do not depend on the point and the material
+     * alone, such as values per cell, need the full rule.
+     */
+    QuadratureCompression compression = QuadratureCompression::never;
     /**
      * Bytes that mesh, structure and results that wait for their copy may
      * occupy on a CUDA device. 0 means the free memory, less a reserve, in

@@ -3,6 +3,7 @@
 #define tessella_backends_assembly_report_h
 
 #include <tessella/base/backend.h>
+#include <tessella/quadrature/quadrature_compression.h>
 
 #include <string>
 #include <vector>
@@ -50,6 +51,9 @@ namespace Tessella
     /// Number of processes that use that device and among which its memory is
     /// divided; 0 in a program of one process.
     unsigned int n_processes_on_device = 0;
+    /// Compressed quadrature, on the polytopes of this process; all zero
+    /// without it.
+    CompressionReport compression = {};
   };
 } // namespace Tessella
 

@@ -86,7 +86,10 @@ namespace Tessella
         /// tabulated facet point of each entry of polytope_interface.
         const std::uint64_t *subcell_q, *facet_q, *entry_q;
         const double        *rules;
-        RuleEntry            subcell_rule[5][11], facet_rule[4][11];
+        /// Compressed quadrature: coordinates and weight of each volume point;
+        /// null if sub-cells have the rules below.
+        const double *volume_points;
+        RuleEntry     subcell_rule[5][11], facet_rule[4][11];
 
         // ---- data that coefficients may use
         /// Two entries per facet, as PolytopicMesh::facet_subcell (indices of

@@ -309,6 +309,7 @@ namespace Tessella
         structure.symmetric = !structure.b && theta == 1. &&
                               !Coefficients::tensor &&
                               !Coefficients::has_facet_terms;
+        structure.cellwise          = Coefficients::n_cell_values > 0;
         structure.penalty_diffusion = Coefficients::has_penalty_diffusion;
         return structure;
       }

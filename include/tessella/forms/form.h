@@ -75,6 +75,10 @@ namespace Tessella
     bool constant = false;
     /// Whether f is the same at all points of all polytopes.
     bool constant_f = false;
+    /// Whether coefficients or f depend on PointBatch::subcell, and not only on
+    /// the point, the polytope and the material. The quadrature is then never
+    /// compressed (see QuadratureCompression).
+    bool cellwise = false;
     /// Whether evaluate_diffusion() returns another diffusion, for the penalty
     /// alone, than evaluate_volume().
     bool penalty_diffusion = false;

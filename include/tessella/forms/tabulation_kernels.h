@@ -72,6 +72,13 @@ namespace Tessella
                        const unsigned int   degree,
                        double (&x)[dim])
       {
+        if (M.volume_points != nullptr)
+          {
+            const std::uint64_t p = M.subcell_q[s] + q;
+            for (int d = 0; d < dim; ++d)
+              x[d] = M.volume_points[p * (dim + 1) + d];
+            return;
+          }
         const SubCellType type = M.subcell_type[s];
         if (type == SubCellType::tabulated)
           {
