@@ -85,6 +85,14 @@ fi
 echo "$formatting"
 
 jobs=$(number_of_jobs)
+# On few cores, large groups of files take least time, since each group loads the
+# headers of deal.II and instantiates templates. The compiler needs up to 4 GB for
+# one.
+groups=()
+if [ "$jobs" -le 4 ] &&
+  [ "$(awk '/MemAvailable/ { print int($2 / 4000000) }' /proc/meminfo)" -ge "$jobs" ]; then
+  groups=(-DTESSELLA_UNITY_BATCH_SIZE=24 -DTESSELLA_TEST_GROUP_SIZE=200000)
+fi
 
 # This concerns the tests that are not compiled in groups, see tests/groups.cmake.
 # If the file interrupt_guard.cc of a test exists when the test begins, deal.II
@@ -99,13 +107,35 @@ guards() {
   done
 }
 
-# build_and_test TYPE FOLDER CMAKE_OPTION...
+# configure_type TYPE: configures the build of a type.
+configure_type() {
+  local options
+  case $1 in
+    Release) options=(-DTESSELLA_BUILD_APPLICATIONS=ON -DTESSELLA_WITH_CUDA=AUTO) ;;
+    # This build checks the assertions of the library and of deal.II, and that
+    # everything works without CUDA.
+    Debug)
+      options=(-DTESSELLA_BUILD_APPLICATIONS=OFF -DTESSELLA_WITH_CUDA=OFF
+        -DTESSELLA_DEBUG_SYMBOLS=OFF)
+      ;;
+  esac
+  configure "$(folder_of "$1")" -DCMAKE_BUILD_TYPE="$1" \
+    -DTESSELLA_BUILD_TESTS=ON ${groups[@]+"${groups[@]}"} \
+    ${linker[@]+"${linker[@]}"} "${options[@]}"
+}
+
+folder_of() {
+  case $1 in
+    Release) echo "$build" ;;
+    Debug) echo "$build-debug" ;;
+  esac
+}
+
+# build_and_test TYPE
 build_and_test() {
-  local type=$1 folder=$2 begin=$SECONDS
-  shift 2
-  say "$type: configuring and building with $jobs jobs in $folder"
-  configure "$folder" -DCMAKE_BUILD_TYPE="$type" -DTESSELLA_BUILD_TESTS=ON \
-    ${linker[@]+"${linker[@]}"} "$@"
+  local type=$1 folder begin=$SECONDS
+  folder=$(folder_of "$type")
+  say "$type: building with $jobs jobs in $folder"
   guards "$folder" interrupt_guard.cc_bck interrupt_guard.cc
   cmake --build "$folder" -j "$jobs" --target all test_programs ||
     fail "the build failed: see the compiler's message above."
@@ -121,21 +151,24 @@ build_and_test() {
     failures+=("$type tests, see $folder/Testing/Temporary/LastTest.log")
 }
 
+for type in $types; do
+  [ -n "$(folder_of "$type")" ] ||
+    fail "BUILD_TYPES has \"$type\", which is neither Release nor Debug."
+done
+# CMake works on one core.
+say "Configuring: $types"
+configurations=()
+for type in $types; do
+  configure_type "$type" &
+  configurations+=($!)
+done
+for process in "${configurations[@]}"; do
+  wait "$process" || exit 1
+done
+
 summary=()
 for type in $types; do
-  case $type in
-    Release)
-      build_and_test Release "$build" -DTESSELLA_BUILD_APPLICATIONS=ON \
-        -DTESSELLA_WITH_CUDA=AUTO
-      ;;
-    Debug)
-      # This build checks the assertions of the library and of deal.II, and that
-      # everything works without CUDA.
-      build_and_test Debug "$build-debug" -DTESSELLA_BUILD_APPLICATIONS=OFF \
-        -DTESSELLA_WITH_CUDA=OFF -DTESSELLA_DEBUG_SYMBOLS=OFF
-      ;;
-    *) fail "BUILD_TYPES has \"$type\", which is neither Release nor Debug." ;;
-  esac
+  build_and_test "$type"
 done
 
 say "Summary"

@@ -8,6 +8,8 @@
 # The includes of all tests come first, each once, with the conditions (#if and so
 # on) around them. Then comes each test in a namespace of its own, together with the
 # headers of tests/ that it includes, so that names of different tests cannot clash.
+# Headers that declare what a file file.cu beside file.h defines, and headers that
+# those include, remain includes.
 # #line lets messages of the compiler and of assertions name the file of the test.
 # A function run_test() calls the main() of the test that argv[0] names, without
 # folder and without what follows the first full stop or precedes "cuda_". main()
@@ -22,6 +24,20 @@ die "group.pl: usage: group.pl OUTPUT TEST.cc...\n" unless @tests;
 
 my $root = dirname(abs_path($0));
 my (@includes, %seen, $bodies, $calls);
+
+# Headers that are shared with files compiled by nvcc.
+my %shared;
+sub share {
+  my ($header) = @_;
+  return if !-e $header || $shared{$header}++;
+  open(my $in, '<', $header) or die "group.pl: $header: $!\n";
+  while (<$in>) {
+    share(abs_path(dirname($header) . "/$1")) if /^#\s*include\s*"([^"]*)"/;
+  }
+}
+foreach my $folder (keys %{{map { dirname(abs_path($_)) => 1 } @tests}}) {
+  share(s/cu$/h/r) foreach glob("$folder/*.cu");
+}
 
 # Returns the text of a file of tests/ with the headers of tests/ that it includes,
 # each of which is in %$inlined afterwards, and puts other includes, within
@@ -56,7 +72,7 @@ sub text {
         my $included = abs_path(dirname($path) . "/$2");
         die "group.pl: $path includes \"$2\", which does not exist.\n"
           unless defined $included && -e $included;
-        if ($included =~ m{^\Q$root\E/}) {
+        if ($included =~ m{^\Q$root\E/} && !$shared{$included}) {
           $text .= text($included, $inlined, @conditions)
             unless $inlined->{$included}++;
           $text .= '#line ' . ($i + 2) . " \"$path\"\n";

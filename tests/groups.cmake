@@ -13,13 +13,30 @@
 # property TESSELLA_OPTIMIZED, see CMakeLists.txt, because they have other options.
 set(TESSELLA_SINGLE_TESTS "/[a-z_]*reference")
 
-# Size of the source files of a group, in bytes. The compiler needs about 2 GB for
-# it.
-set(TESSELLA_TEST_GROUP_SIZE 64000)
+# tessella_add_parts(<target> <sources> <objects> <libraries>)
+#
+# Adds .cu files, objects of other targets and libraries, three lists, to a target.
+function(tessella_add_parts target sources objects libraries)
+  if(sources)
+    list(REMOVE_DUPLICATES sources)
+    tessella_add_device_sources(${target} ${sources})
+  endif()
+  list(REMOVE_DUPLICATES objects)
+  foreach(other ${objects})
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${other}>)
+    if(TESSELLA_HAVE_CUDA)
+      target_link_libraries(${target} CUDA::cudart_static ${CMAKE_DL_LIBS})
+    endif()
+  endforeach()
+  if(libraries)
+    target_link_libraries(${target} ${libraries})
+  endif()
+endfunction()
 
 # tessella_test_group(<library> <folder/name.cc>...)
 #
-# Adds the library of a group.
+# Adds the library of a group, with the parts that properties TESSELLA_SOURCES_name,
+# TESSELLA_OBJECTS_name and TESSELLA_LIBRARIES_name of the folder name.
 function(tessella_test_group library)
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${library}.cc)
   file(GLOB headers CONFIGURE_DEPENDS
@@ -30,9 +47,22 @@ function(tessella_test_group library)
       ${source} ${ARGN}
     DEPENDS ${PROJECT_SOURCE_DIR}/tests/group.pl ${ARGN} ${headers}
     VERBATIM)
+  # A command of one target alone would wait for all libraries that the target links
+  # with, and the compiler for the command.
+  add_custom_target(${library}_source DEPENDS ${source})
   add_library(${library} SHARED EXCLUDE_FROM_ALL ${source})
+  add_dependencies(${library} ${library}_source)
   tessella_setup_target(${library})
   target_link_libraries(${library} ${TEST_LIBRARIES})
+  foreach(kind SOURCES OBJECTS LIBRARIES)
+    set(${kind})
+    foreach(test ${ARGN})
+      get_filename_component(name ${test} NAME_WE)
+      get_directory_property(parts TESSELLA_${kind}_${name})
+      list(APPEND ${kind} ${parts})
+    endforeach()
+  endforeach()
+  tessella_add_parts(${library} "${SOURCES}" "${OBJECTS}" "${LIBRARIES}")
   # deal.II's macro defines these, too.
   target_compile_definitions(${library} PRIVATE
     SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}" TESTING_ENVIRONMENT=light)
@@ -93,12 +123,35 @@ function(tessella_divide_tests variable)
   set(${variable} "${groups}" PARENT_SCOPE)
 endfunction()
 
+# Folders whose tests make one group together, if groups may be that large. Their
+# tests have different names and do not use SOURCE_DIR.
+set(TESSELLA_SMALL_FOLDERS base fe forms lac space_time time_stepping)
+
+# tessella_small_test_group(<library>)
+#
+# Adds the library of these folders, after all of them.
+function(tessella_small_test_group library)
+  get_property(sources GLOBAL PROPERTY TESSELLA_SMALL_TESTS)
+  if(sources)
+    tessella_test_group(${library} ${sources})
+  endif()
+endfunction()
+
 # tessella_grouped_programs(<prefix> <suffix> <name>...)
 #
 # Adds programs <prefix><name><suffix> of tests name.cc of the current folder, in
 # groups.
 function(tessella_grouped_programs prefix suffix)
   get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR} NAME)
+  if(folder IN_LIST TESSELLA_SMALL_FOLDERS AND
+     TESSELLA_TEST_GROUP_SIZE GREATER 150000)
+    foreach(name ${ARGN})
+      set_property(GLOBAL APPEND PROPERTY TESSELLA_SMALL_TESTS
+        ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cc)
+      tessella_grouped_program(${prefix}${name}${suffix} tests_small)
+    endforeach()
+    return()
+  endif()
   tessella_divide_tests(groups ${ARGN})
   set(number 0)
   foreach(group ${groups})

@@ -28,7 +28,7 @@ expect() {
   stand_in nvidia-smi "printf '$2'"
   local said
   said=$(env -u CUDAARCHS -u CUDAFLAGS PATH="$folder/bin:$PATH" \
-    BUILD_DIR="$folder/build" ${3:-A=} "$source/contrib/check.sh" 2>&1 | grep '^CUDAARCHS=')
+    BUILD_DIR="$folder/build" BUILD_TYPES=Release ${3:-A=} "$source/contrib/check.sh" 2>&1 | grep '^CUDAARCHS=')
   if [ "$said" = "CUDAARCHS=$generations" ]; then
     echo "$generations: ok"
   else

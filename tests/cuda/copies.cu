@@ -4,7 +4,7 @@
 // A copy from memory that is not pinned may return before it arrives, and
 // kernels in other streams could then read stale data.
 
-#include <tessella/base/config.h>
+#include "copies.h"
 
 #ifdef TESSELLA_HAVE_CUDA
 #  include <algorithm>

@@ -27,12 +27,7 @@
 #include "../assembly/assembler_data.h"
 #include "../assembly/compare.h"
 #include "checks.h"
-
-#ifdef TESSELLA_HAVE_CUDA
-/// Defined in copies.cu.
-unsigned int
-n_late_lists();
-#endif
+#include "copies.h"
 
 namespace
 {
@@ -299,6 +294,9 @@ namespace
     }
   };
 
+  /// Of all assemblies.
+  auto compression = Tessella::QuadratureCompression::never;
+
   template <int dim>
   std::unique_ptr<Result>
   assemble(const Tessella::AgglomerationHandler<dim> &handler,
@@ -306,8 +304,9 @@ namespace
            const Tessella::Backend                    backend,
            const std::size_t                          memory)
   {
-    Tessella::PolytopicAssembler<dim> assembler(handler,
-                                                on<dim>(backend, memory));
+    auto data        = on<dim>(backend, memory);
+    data.compression = compression;
+    Tessella::PolytopicAssembler<dim> assembler(handler, data);
     auto                              result = std::make_unique<Result>();
     assembler.reinit(result->matrix, result->rhs);
     // twice, the second time with the stored data of the first
@@ -437,9 +436,14 @@ namespace
             const std::string name = mesh + ", p = " + std::to_string(p);
             check_limits(name, handler, make_form(problem, Give::constants, 0));
             if (p == 1)
-              check_limits(name + ", functions",
-                           handler,
-                           make_form(problem, Give::tensor_functions, 2));
+              {
+                const auto form = make_form(problem, Give::tensor_functions, 2);
+                check_limits(name + ", functions", handler, form);
+                // Single cells keep their points, but in another way.
+                compression = Tessella::QuadratureCompression::always;
+                check_limits(name + ", compressed", handler, form);
+                compression = Tessella::QuadratureCompression::never;
+              }
           }
         // variable degrees, where kernels must not depend on the part
         hp::FECollection<dim>     elements;

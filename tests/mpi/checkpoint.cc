@@ -118,7 +118,8 @@ read(const MPI_Comm comm, const std::string &file, const bool split = false)
   check("user data", reader.user_data() == "step 7\n\"of nine\"");
   const std::uint64_t result = digest(handler, u);
   // The mesh can be refined further.
-  refine(triangulation);
+  refine(triangulation,
+         [](const Point<dim> &center) { return center.norm() < 0.25; });
   return result;
 }
 

@@ -104,7 +104,9 @@ solve(const Triangulation<dim>                &triangulation,
   for (const auto row : rhs.locally_owned_elements())
     {
       const std::uint64_t row_name = names.at(row);
-      for (auto entry = matrix.begin(row); entry != matrix.end(row); ++entry)
+      // The iterator of an end copies a row, too.
+      const auto end = matrix.end(row);
+      for (auto entry = matrix.begin(row); entry != end; ++entry)
         {
           Digest digest;
           digest.add(row_name);

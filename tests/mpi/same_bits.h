@@ -83,7 +83,9 @@ assemble(const Triangulation<dim>           &triangulation,
   for (const auto row : handler.locally_owned_dofs())
     {
       const auto row_name = dof_names.at(row);
-      for (auto entry = matrix.begin(row); entry != matrix.end(row); ++entry)
+      // The iterator of an end copies a row, too.
+      const auto end = matrix.end(row);
+      for (auto entry = matrix.begin(row); entry != end; ++entry)
         {
           const auto column_name = dof_names.at(entry->column());
           Digest     digest;

@@ -43,7 +43,9 @@ slab_digests(const Tessella::AgglomerationHandler<dim>    &handler,
   };
   for (const auto row : slab.locally_owned_dofs())
     {
-      for (auto entry = matrix.begin(row); entry != matrix.end(row); ++entry)
+      // The iterator of an end copies a row, too.
+      const auto end = matrix.end(row);
+      for (auto entry = matrix.begin(row); entry != end; ++entry)
         {
           Digest digest;
           add(digest, dof_names.at(row));

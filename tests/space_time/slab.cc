@@ -328,7 +328,7 @@ main(int argc, char **argv)
          {PolynomialSpaceType::total_degree, PolynomialSpaceType::prismatic})
       {
         const std::vector<unsigned int> sizes =
-          p == 1 ? std::vector<unsigned int>{16, 32}
+          p == 1 ? std::vector<unsigned int>{12, 24}
                  : std::vector<unsigned int>{4, 8};
 #ifdef DEBUG
         // One case for each p, with and without local time stepping, since each
