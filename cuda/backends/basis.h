@@ -1085,7 +1085,9 @@ namespace Tessella
         /// stored on and above its diagonal, the skew part below it, and the
         /// result, which is the same for all lanes, tells which further parts
         /// are present.
-        template <bool matrix, bool split = false>
+        template <bool       matrix,
+                  bool       split      = false,
+                  Quadrature quadrature = Quadrature::any>
         __device__ unsigned int
         fill_volume(const unsigned int polytope, const VolumeSlot &slot)
         {
@@ -1115,8 +1117,8 @@ namespace Tessella
                                   table_index]);
               double point[dim], w;
               if (numbered())
-                w =
-                  affine_point<cells>(D, slot.subcell, q, D.volume_rule, point);
+                w = affine_point<cells, quadrature>(
+                  D, slot.subcell, q, D.volume_rule, point);
               else
                 w = volume_point<cells>(D, slot.subcell, q, degree, point);
               if (slot.q >= n)

@@ -111,6 +111,15 @@ namespace Tessella
                      .n_points;
       }
 
+      /// Volume points that a loop is compiled for: those of the rules of
+      /// sub-cells, those of a compressed quadrature, or what the data has.
+      enum class Quadrature
+      {
+        any,
+        rules,
+        compressed
+      };
+
       /// Reads point i of a compressed quadrature; returns the weight.
       template <int dim>
       __device__ inline double
@@ -237,8 +246,11 @@ namespace Tessella
 
       /// Computes a point of an affine sub-cell of the type that the kernel is
       /// compiled for. With compressed quadrature, s is the number of the
-      /// point.
-      template <Cells cells, int dim, typename Rule>
+      /// point. quadrature: the kind, if the kernel has a loop for each.
+      template <Cells      cells,
+                Quadrature quadrature = Quadrature::any,
+                int        dim,
+                typename Rule>
       __device__ inline double
       affine_point(const Data<dim>   &D,
                    const unsigned int s,
@@ -249,7 +261,9 @@ namespace Tessella
         if constexpr (cells == Cells::prisms)
           return prism_volume_point(D, s, q, rule, x);
         else
-          return D.volume_points != nullptr
+          return quadrature == Quadrature::compressed ||
+                     (quadrature == Quadrature::any &&
+                      D.volume_points != nullptr)
                    ? compressed_point(D, s, x)
                    : affine_volume_point(D, s, q, rule, x);
       }
