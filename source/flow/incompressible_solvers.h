@@ -342,8 +342,8 @@ namespace Tessella
         // Numbers of the rounded factors of divergence and jumps in the
         // preconditioner, for each polytope.
         std::vector<std::array<int, 2>> factors;
-        // Of each polytope: the root of the volume of the box, zeta_D h/(k+1),
-        // and its binary logarithm.
+        // For each polytope, the square root of the volume of its bounding box,
+        // zeta_D h/(k+1), and the binary logarithm of the latter.
         std::vector<double> root_of_volume, size, log_of_size;
       };
     } // namespace internal

@@ -569,7 +569,7 @@ namespace Tessella
 
 
 
-      // What is stored for a polytope.
+      // Points of a polytope with their sub-cells, and statistics.
       struct PolytopePoints
       {
         std::vector<unsigned int> subcell, n_points;

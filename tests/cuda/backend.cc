@@ -24,7 +24,7 @@
 
 namespace
 {
-  /// Of all assemblies.
+  /// Compression of the quadrature in all assemblies of this test.
   auto compression = Tessella::QuadratureCompression::never;
 
   template <int dim>
