@@ -942,10 +942,11 @@ namespace Tessella
 
         /// Volume point groups of a polytope: a range of the list, or
         /// consecutively numbered points.
+        template <Quadrature quadrature = Quadrature::any>
         __device__ VolumeRange
         volume_range(const Row &row) const
         {
-          if (numbered() && D.volume_points != nullptr)
+          if (numbered() && is_compressed<quadrature>(D))
             {
               // Each point takes the place of a sub-cell with one point.
               const std::uint64_t *const q = D.subcell_q + row.first_subcell;

@@ -82,7 +82,17 @@ namespace Tessella
                                     true>);
                   return check_launch();
                 }
-            launch(row_kernel<dim, P, T, packed, Number, Cells::simplices>);
+            if (data.volume_points != nullptr)
+              launch(row_kernel<dim,
+                                P,
+                                T,
+                                packed,
+                                Number,
+                                Cells::simplices,
+                                false,
+                                Quadrature::compressed>);
+            else
+              launch(row_kernel<dim, P, T, packed, Number, Cells::simplices>);
           }
         else if constexpr (dim == 3)
           launch(row_kernel<dim, P, T, packed, Number, Cells::prisms>);

@@ -111,7 +111,7 @@ namespace Tessella
                      .n_points;
       }
 
-      /// Volume points that a loop is compiled for: those of the rules of
+      /// Volume points that a kernel is compiled for: those of the rules of
       /// sub-cells, those of a compressed quadrature, or what the data has.
       enum class Quadrature
       {
@@ -119,6 +119,23 @@ namespace Tessella
         rules,
         compressed
       };
+
+      /// Kernels for simplices exist for rules of sub-cells and for compressed
+      /// quadratures; all others serve both.
+      constexpr Quadrature
+      rules_of(const Cells cells)
+      {
+        return cells == Cells::simplices ? Quadrature::rules : Quadrature::any;
+      }
+
+      template <Quadrature quadrature, int dim>
+      __device__ inline bool
+      is_compressed(const Data<dim> &D)
+      {
+        return quadrature == Quadrature::any
+                 ? D.volume_points != nullptr
+                 : quadrature == Quadrature::compressed;
+      }
 
       /// Reads point i of a compressed quadrature; returns the weight.
       template <int dim>
@@ -246,7 +263,7 @@ namespace Tessella
 
       /// Computes a point of an affine sub-cell of the type that the kernel is
       /// compiled for. With compressed quadrature, s is the number of the
-      /// point. quadrature: the kind, if the kernel has a loop for each.
+      /// point.
       template <Cells      cells,
                 Quadrature quadrature = Quadrature::any,
                 int        dim,
@@ -261,9 +278,7 @@ namespace Tessella
         if constexpr (cells == Cells::prisms)
           return prism_volume_point(D, s, q, rule, x);
         else
-          return quadrature == Quadrature::compressed ||
-                     (quadrature == Quadrature::any &&
-                      D.volume_points != nullptr)
+          return is_compressed<quadrature>(D)
                    ? compressed_point(D, s, x)
                    : affine_volume_point(D, s, q, rule, x);
       }

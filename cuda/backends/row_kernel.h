@@ -27,6 +27,9 @@ namespace Tessella
        * last own tile is mixed: it holds four own functions and the first four
        * of the neighbour, so that the other tiles are full: N <= 8 T - 4. lean:
        * for forms with are_lean() only, with fewer registers and branches.
+       * quadrature: volume points; kernels for both kinds of a mesh of
+       * simplices would be 4 % slower at degree 3 in 3-D with rules of
+       * sub-cells.
        *
        * k: polytope; n1, n2: number of functions of the polytope and of the
        * neighbour; width: entries of a row; out: first value of the block row.
@@ -36,8 +39,9 @@ namespace Tessella
                 int  T,
                 bool packed,
                 typename Number,
-                Cells cells,
-                bool  lean = false>
+                Cells      cells,
+                bool       lean       = false,
+                Quadrature quadrature = rules_of(cells)>
       struct RowKernel
       {
         static constexpr int          E = packed ? 2 * T - 1 : 2 * T;
@@ -247,9 +251,7 @@ namespace Tessella
           acc.collect();
         }
 
-        /// Loops for each kind of quadrature: with a branch instead, the kernel
-        /// of degree 3 in 3-D takes 4 % more time.
-        template <bool diagonal, Quadrature quadrature>
+        template <bool diagonal>
         __device__ void
         add_volume(const VolumeRange &range)
         {
@@ -321,16 +323,6 @@ namespace Tessella
                         sums[symmetric.entry(row_of(t, u, s),
                                              column_of(t, u, s))];
               }
-        }
-
-        template <Quadrature quadrature>
-        __device__ void
-        add_volume(const VolumeRange &range)
-        {
-          if (D.form.diagonal)
-            add_volume<true, quadrature>(range);
-          else
-            add_volume<false, quadrature>(range);
         }
 
         /// True for kernels that have separate branch-free loops for the most
@@ -1012,7 +1004,8 @@ namespace Tessella
         __device__ void
         compute()
         {
-          const VolumeRange range = volume_slots.volume_range(row);
+          const VolumeRange range =
+            volume_slots.template volume_range<quadrature>(row);
           if (D.form.facets && !straight)
             facet_point_group =
               facet_slots.facet_point_group(row.facet_begin, row.facet_end);
@@ -1029,12 +1022,10 @@ namespace Tessella
               else if (D.form.volume || D.form.source())
                 {
                   volume_slot = volume_slots.volume_slot(range, range.begin);
-                  if (cells != Cells::simplices)
-                    add_volume<Quadrature::any>(range);
-                  else if (D.volume_points != nullptr)
-                    add_volume<Quadrature::compressed>(range);
+                  if (D.form.diagonal)
+                    add_volume<true>(range);
                   else
-                    add_volume<Quadrature::rules>(range);
+                    add_volume<false>(range);
                 }
               if (D.form.rhs)
                 store_rhs();
@@ -1084,8 +1075,9 @@ namespace Tessella
                 int  T,
                 bool packed,
                 typename Number,
-                Cells cells,
-                bool  lean = false>
+                Cells      cells,
+                bool       lean       = false,
+                Quadrature quadrature = rules_of(cells)>
       __global__ void
         __launch_bounds__(32,
                           min_row_blocks(P,
@@ -1097,7 +1089,8 @@ namespace Tessella
         const unsigned int        k = D.first_polytope + blockIdx.x;
         if (D.leaves_out(D.rows[k]))
           return;
-        RowKernel<dim, P, T, packed, Number, cells, lean> kernel(D, k, shared);
+        RowKernel<dim, P, T, packed, Number, cells, lean, quadrature> kernel(
+          D, k, shared);
         kernel.compute();
       }
     } // namespace Device
