@@ -346,7 +346,7 @@ namespace Tessella
                         "Quadratic functions, reconstructed from the linear "
                         "ones of degree 1 by least squares, whose coefficients "
                         "may be those of WENO (P1P2). The matrix is that of "
-                        "degree 1. On the host.");
+                        "degree 1.");
       declare_linear_solver(prm, data);
       prm.leave_subsection();
     }

@@ -292,10 +292,9 @@ namespace Tessella
     void
     SteadySolver<dim>::run(const std::string &checkpoint_file)
     {
-      const bool cuda =
-        parameters.backend == Backend::cuda ||
-        (parameters.backend == Backend::automatic && cuda_is_available() &&
-         !input.needs_host() && !input.reconstruct);
+      const bool cuda = parameters.backend == Backend::cuda ||
+                        (parameters.backend == Backend::automatic &&
+                         cuda_is_available() && !input.needs_host());
       AssertThrow(parameters.backend != Backend::cuda || !input.needs_host(),
                   ExcMessage("Execution/Backend = cuda cannot evaluate the "
                              "expressions of Flow/Exact solution: set it to "

@@ -78,10 +78,6 @@ namespace Tessella
           }
         if (reconstruction != nullptr)
           {
-            AssertThrow(on_host,
-                        ExcMessage("Reconstruction of quadratic functions runs "
-                                   "on the host alone: set Execution/Backend "
-                                   "to host."));
             on_quadratic =
               std::make_unique<Operator>(reconstruction->quadratic_handler(),
                                          parameters);
@@ -134,7 +130,7 @@ namespace Tessella
                                               {&u},
                                               result);
           }
-        else if constexpr (on_host)
+        else
           {
             reconstruction->reconstruct(u, reconstructed);
             on_quadratic->template residual<VectorType>(*integrands.residual,
@@ -151,24 +147,21 @@ namespace Tessella
         void
         vmult(VectorType &result, const VectorType &direction) const
         {
-          if constexpr (on_host)
-            {
-              auto &data = implementation;
-              data.reconstruction->reconstruct_change(
-                direction, data.reconstructed_change);
-              data.on_quadratic->template apply_tangent<VectorType>(
-                *data.integrands.residual,
-                {&data.reconstructed},
-                data.reconstructed_change,
-                data.quadratic_result);
-              data.reconstruction->restrict_to_linear(data.quadratic_result,
-                                                      result);
-              data.with_time->template residual<VectorType>(
-                *data.integrands.time_term,
-                {&direction, &data.inverse_step},
-                data.work);
-              result.add(1., data.work);
-            }
+          auto &data = implementation;
+          data.reconstruction->reconstruct_change(direction,
+                                                  data.reconstructed_change);
+          data.on_quadratic->template apply_tangent<VectorType>(
+            *data.integrands.residual,
+            {&data.reconstructed},
+            data.reconstructed_change,
+            data.quadratic_result);
+          data.reconstruction->restrict_to_linear(data.quadratic_result,
+                                                  result);
+          data.with_time->template residual<VectorType>(
+            *data.integrands.time_term,
+            {&direction, &data.inverse_step},
+            data.work);
+          result.add(1., data.work);
         }
         Implementation &implementation;
       };
@@ -318,8 +311,7 @@ namespace Tessella
             else
               {
                 // Failed trials have left another state.
-                if constexpr (on_host)
-                  reconstruction->reconstruct(u, reconstructed);
+                reconstruction->reconstruct(u, reconstructed);
                 solver.solve(Tangent{*this}, change, residual, preconditioner);
               }
           }

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include "../../cuda/flow/quadratic_reconstruction.h"
+
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
 
 #include <deal.II/fe/fe_system.h>
 
+#include <tessella/base/on_all_processes.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/flow/quadratic_reconstruction.h>
+#include <tessella/lac/block_partition.h>
 #include <tessella/portable/legendre.h>
 
 #include <algorithm>
@@ -13,6 +17,7 @@
 #include <cmath>
 #include <vector>
 
+#include "../lac/block_space.h"
 #include "../numerics/collective_ranges.h"
 #include "../numerics/function_batch.h"
 #include "../numerics/polytope_evaluation.h"
@@ -24,6 +29,8 @@ namespace Tessella
   namespace Flow
   {
     using namespace dealii;
+
+    namespace Device = internal::Device;
 
     namespace
     {
@@ -41,6 +48,21 @@ namespace Tessella
               add(degree);
               end[degree] = exponents.size();
             }
+          for (int d = 0; d < dim; ++d)
+            {
+              Exponents a{};
+              a[d]      = 1;
+              linear[d] = index(a);
+            }
+          products.resize(end[1] * end[2]);
+          for (unsigned int i = 0; i < end[1]; ++i)
+            for (unsigned int j = 0; j < end[2]; ++j)
+              {
+                Exponents a = exponents[i];
+                for (int d = 0; d < dim; ++d)
+                  a[d] += exponents[j][d];
+                products[i * end[2] + j] = index(a);
+              }
         }
 
         unsigned int
@@ -52,20 +74,23 @@ namespace Tessella
           return invalid_index;
         }
 
+        /// Index of the product of monomial @p i, of degree at most 1, and
+        /// monomial @p j, of degree at most 2.
         unsigned int
         product(const unsigned int i, const unsigned int j) const
         {
-          Exponents a = exponents[i];
-          for (int d = 0; d < dim; ++d)
-            a[d] += exponents[j][d];
-          return index(a);
+          return products[i * end[2] + j];
         }
 
         std::vector<Exponents> exponents;
         /// Number of monomials up to each degree.
         std::array<unsigned int, 4> end;
+        /// Indices of the variables.
+        std::array<unsigned int, dim> linear;
 
       private:
+        std::vector<unsigned int> products;
+
         /// Adds the monomials of one degree.
         void
         add(const unsigned int degree)
@@ -179,7 +204,7 @@ namespace Tessella
           Polynomial result{};
           result[0] = u[0];
           for (int d = 0; d < dim; ++d)
-            result[linear_monomial(d)] = std::sqrt(3.) * u[1 + d];
+            result[monomials.linear[d]] = std::sqrt(3.) * u[1 + d];
           return result;
         }
 
@@ -191,15 +216,23 @@ namespace Tessella
                         const unsigned int k,
                         const Polynomial  &f) const
         {
-          double s[dim], t[dim];
+          // Coefficient of x^l in (s x + t)^i, for each direction.
+          double power[dim][3][3] = {};
           for (int d = 0; d < dim; ++d)
             {
               const double *const a  = &mesh.box[std::size_t(k) * 2 * dim],
                                   *b = &mesh.box[std::size_t(j) * 2 * dim];
               const double width     = a[dim + d] - a[d];
-              s[d]                   = (b[dim + d] - b[d]) / width;
-              t[d] =
-                (b[dim + d] + b[d] + 2. * shift[d] - a[dim + d] - a[d]) / width;
+              const double s         = (b[dim + d] - b[d]) / width,
+                           t = (b[dim + d] + b[d] + 2. * shift[d] - a[dim + d] -
+                                a[d]) /
+                               width;
+              power[d][0][0] = 1.;
+              power[d][1][0] = t;
+              power[d][1][1] = s;
+              power[d][2][0] = t * t;
+              power[d][2][1] = 2. * s * t;
+              power[d][2][2] = s * s;
             }
           Polynomial result{};
           for (unsigned int i = 0; i < n_all; ++i)
@@ -207,10 +240,8 @@ namespace Tessella
               {
                 double factor = f[i];
                 for (int d = 0; d < dim; ++d)
-                  factor *= power_coefficient(monomials.exponents[i][d],
-                                              monomials.exponents[l][d],
-                                              s[d],
-                                              t[d]);
+                  factor *= power[d][monomials.exponents[i][d]]
+                                 [monomials.exponents[l][d]];
                 result[l] += factor;
               }
           return result;
@@ -235,7 +266,7 @@ namespace Tessella
           Linear sorted;
           sorted[0] = result[0];
           for (int d = 0; d < dim; ++d)
-            sorted[1 + d] = result[linear_monomial(d)] / std::sqrt(3.);
+            sorted[1 + d] = result[monomials.linear[d]] / std::sqrt(3.);
           return sorted;
         }
 
@@ -250,6 +281,17 @@ namespace Tessella
           for (int d = 0; d < dim; ++d)
             factor *= std::pow(extent(k, d) / extent(j, d),
                                double(quadratic[r].exponents[d]));
+          return factor;
+        }
+
+        /// The same factor from a box of size one.
+        double
+        scale_of_box(const unsigned int k, const unsigned int r) const
+        {
+          double factor = 1.;
+          for (int d = 0; d < dim; ++d)
+            for (unsigned int e = 0; e < quadratic[r].exponents[d]; ++e)
+              factor *= extent(k, d);
           return factor;
         }
 
@@ -277,27 +319,6 @@ namespace Tessella
         {
           const double *const box = &mesh.box[std::size_t(k) * 2 * dim];
           return box[dim + d] - box[d];
-        }
-
-        unsigned int
-        linear_monomial(const int d) const
-        {
-          typename Monomials<dim>::Exponents e{};
-          e[d] = 1;
-          return monomials.index(e);
-        }
-
-        /// Coefficient of x^l in (s x + t)^i.
-        static double
-        power_coefficient(const unsigned int i,
-                          const unsigned int l,
-                          const double       s,
-                          const double       t)
-        {
-          if (l > i)
-            return 0.;
-          const double binomial = i == 2 && l == 1 ? 2. : 1.;
-          return binomial * std::pow(s, double(l)) * std::pow(t, double(i - l));
         }
 
         /// Mean values of all monomials over the polytopes.
@@ -698,7 +719,254 @@ namespace Tessella
       /// its first interface, and of the neighbours after it.
       std::vector<double> weights;
       unsigned int        n_linear_polytopes = 0;
+      /// Null before the first call for vectors on the device.
+      std::unique_ptr<DeviceData> on_device;
     };
+
+
+
+    /// Blocks, weights and the exchange of ghosts on the device, see
+    /// Device::ReconstructionArrays. Linear functions are the first ones of the
+    /// quadratic space, in the same order.
+    template <int dim>
+    struct QuadraticReconstruction<dim>::DeviceData
+    {
+      using Geometry                            = QuadraticGeometry<dim>;
+      static constexpr unsigned int n_linear    = Geometry::n_linear,
+                                    n_quadratic = Geometry::n_quadratic;
+
+      explicit DeviceData(const Implementation &host)
+        : host(host)
+        , n(host.geometry.mesh.n_owned_polytopes())
+        , size_of_parts(host.m * n_quadratic)
+      {
+        on_all_processes(host.linear.get_communicator(), [&]() {
+          check_order();
+          internal::device_call([&]() {
+            set_entries();
+            set_polytopes();
+            arrays.n            = n;
+            arrays.n_components = host.m;
+            arrays.own_weight   = host.data.own_weight;
+            arrays.exponent     = host.data.exponent;
+          });
+        });
+        halo = make_halo(host.m * n_linear);
+        if (host.data.weno)
+          halo_of_parts = make_halo(size_of_parts);
+      }
+
+      /// Checks sizes of vectors of both spaces. Collective.
+      void
+      check(const DeviceVector<double> &u, const DeviceVector<double> &v) const
+      {
+        const auto check_vector = [](const AgglomerationHandler<dim> &handler,
+                                     const DeviceVector<double>      &vector) {
+          AssertThrow(
+            vector.size() == handler.n_dofs() &&
+              vector.locally_owned_size() == handler.n_locally_owned_dofs(),
+            ExcMessage("A vector of a reconstruction has " +
+                       std::to_string(vector.locally_owned_size()) + " of " +
+                       std::to_string(vector.size()) +
+                       " entries on this process, but there are " +
+                       std::to_string(handler.n_locally_owned_dofs()) + " of " +
+                       std::to_string(handler.n_dofs()) +
+                       " degrees of freedom: call PointwiseOperator::"
+                       "reinit() of its space on it."));
+        };
+        on_all_processes(host.linear.get_communicator(), [&]() {
+          check_vector(host.linear, u);
+          check_vector(host.quadratic, v);
+        });
+      }
+
+      /// reconstruct() if @p set_weights is set, else reconstruct_change().
+      void
+      reconstruct(const bool set_weights, const double *u, double *v)
+      {
+        const Device::CoefficientsWithGhosts values = with_ghosts(u, halo);
+        if (!host.data.weno)
+          {
+            internal::device_call(
+              [&]() { Device::reconstruct_quadratic<dim>(arrays, values, v); });
+            return;
+          }
+        internal::device_call([&]() {
+          Device::quadratic_parts<dim>(arrays, values, parts.data());
+        });
+        const Device::CoefficientsWithGhosts all =
+          with_ghosts(parts.data(), halo_of_parts);
+        internal::device_call([&]() {
+          Device::average_quadratic_parts<dim>(
+            arrays, set_weights, u, all, weights.data(), v);
+        });
+      }
+
+    private:
+      using Halo = std::unique_ptr<internal::DeviceHalo<double>>;
+      template <typename T>
+      using Array = internal::DeviceSpaceArray<T>;
+
+      static Device::CoefficientsWithGhosts
+      with_ghosts(const double *owned, const Halo &halo)
+      {
+        if (halo == nullptr)
+          return {owned, nullptr};
+        halo->start(owned);
+        return {owned, halo->finish()};
+      }
+
+      /// Exchange of @p size numbers for each polytope; null on one process.
+      Halo
+      make_halo(const unsigned int size) const
+      {
+        const MPI_Comm comm = host.linear.get_communicator();
+        if (internal::n_processes(comm) == 1)
+          return nullptr;
+        const unsigned int n_all = host.geometry.mesh.n_polytopes(),
+                           given = host.m * n_linear;
+        std::vector<std::uint64_t> offset, ghosts;
+        for (unsigned int k = 0; k <= n_all; ++k)
+          offset.push_back(std::uint64_t(k) * size);
+        for (unsigned int k = n; k < n_all; ++k)
+          ghosts.push_back(host.linear.first_dof(k) / given * size);
+        const auto partition =
+          std::make_shared<const BlockPartition>(comm, offset, n, ghosts);
+        Halo result;
+        on_all_processes(comm, [&]() {
+          result = std::make_unique<internal::DeviceHalo<double>>(partition);
+        });
+        return result;
+      }
+
+      void
+      check_order() const
+      {
+        const Geometry &geometry = host.geometry;
+        bool            right    = true;
+        for (unsigned int r = 0; r < n_quadratic; ++r)
+          right = right && geometry.quadratic[r].index == n_linear + r;
+        AssertThrow(right &&
+                      geometry.index_in_linear == geometry.index_in_quadratic,
+                    ExcInternalError());
+      }
+
+      /// Adds a block, whose columns are sorted as the linear functions are.
+      void
+      add_block(const unsigned int                    k,
+                const unsigned int                    j,
+                const typename Implementation::Block &block,
+                std::vector<double>                  &blocks) const
+      {
+        const Geometry &geometry = host.geometry;
+        for (unsigned int r = 0; r < n_quadratic; ++r)
+          {
+            const double factor =
+              (host.data.weno ? 1. / geometry.scale_of_box(k, r)
+                              : geometry.unit(k)) /
+              geometry.unit(j);
+            double row[n_linear];
+            for (unsigned int a = 0; a < n_linear; ++a)
+              row[geometry.index_in_linear[a]] =
+                factor * block[r * n_linear + a];
+            blocks.insert(blocks.end(), row, row + n_linear);
+          }
+      }
+
+      void
+      set_entries()
+      {
+        const PolytopicMesh<dim>  &mesh = host.geometry.mesh;
+        std::vector<unsigned int>  offsets(1, 0), polytopes;
+        std::vector<unsigned char> candidates;
+        std::vector<double>        values;
+        const auto                 add = [&](const unsigned int                    k,
+                             const unsigned int                    j,
+                             const typename Implementation::Block &block) {
+          polytopes.push_back(j);
+          candidates.push_back(host.is_linear[j] == 0.);
+          add_block(k, j, block, values);
+        };
+        for (unsigned int k = 0; k < n; ++k)
+          {
+            add(k, k, host.own[k]);
+            for (unsigned int j = mesh.polytope_interface_offset[k];
+                 j < mesh.polytope_interface_offset[k + 1];
+                 ++j)
+              {
+                const unsigned int neighbor =
+                  mesh.neighbor(mesh.polytope_interface[j]);
+                if (neighbor != invalid_index)
+                  add(k, neighbor, host.others[j]);
+              }
+            offsets.push_back(polytopes.size());
+          }
+        entry_offset.assign(offsets);
+        polytope.assign(polytopes);
+        blocks.assign(values);
+        arrays.entry_offset = entry_offset.data();
+        arrays.polytope     = polytope.data();
+        arrays.blocks       = blocks.data();
+        if (!host.data.weno)
+          return;
+        is_candidate.assign(candidates);
+        arrays.is_candidate = is_candidate.data();
+        weights.resize(polytopes.size() * host.m);
+        parts.resize(std::size_t(n) * size_of_parts);
+      }
+
+      void
+      set_polytopes()
+      {
+        const Geometry     &geometry = host.geometry;
+        std::vector<double> projection, scales, units;
+        for (unsigned int k = 0; k < n; ++k)
+          {
+            double rows[n_linear][n_quadratic];
+            for (unsigned int a = 0; a < n_linear; ++a)
+              for (unsigned int r = 0; r < n_quadratic; ++r)
+                rows[geometry.index_in_linear[a]][r] =
+                  host.projections[k][r * n_linear + a];
+            for (const auto &row : rows)
+              projection.insert(projection.end(), row, row + n_quadratic);
+            units.push_back(geometry.unit(k));
+            for (unsigned int r = 0; r < n_quadratic; ++r)
+              scales.push_back(geometry.scale_of_box(k, r));
+          }
+        projections.assign(projection);
+        arrays.projections = projections.data();
+        if (!host.data.weno)
+          return;
+        scale.assign(scales);
+        unit.assign(units);
+        arrays.scale = scale.data();
+        arrays.unit  = unit.data();
+      }
+
+      const Implementation &host;
+      /// Number of owned polytopes, and of quadratic parts of each.
+      const unsigned int           n, size_of_parts;
+      Array<unsigned int>          entry_offset, polytope;
+      Array<unsigned char>         is_candidate;
+      Array<double>                blocks, projections, scale, unit;
+      Array<double>                weights, parts;
+      Device::ReconstructionArrays arrays = Device::ReconstructionArrays();
+      Halo                         halo, halo_of_parts;
+    };
+
+
+
+    template <int dim>
+    typename QuadraticReconstruction<dim>::DeviceData &
+    QuadraticReconstruction<dim>::device_data(
+      const DeviceVector<double> &u, const DeviceVector<double> &v) const
+    {
+      std::unique_ptr<DeviceData> &data = implementation->on_device;
+      if (data == nullptr)
+        data = std::make_unique<DeviceData>(*implementation);
+      data->check(u, v);
+      return *data;
+    }
 
 
 
@@ -793,6 +1061,43 @@ namespace Tessella
         for (unsigned int a = 0; a < Geometry::n_linear; ++a)
           target[i * Geometry::n_linear + data.geometry.index_in_linear[a]] =
             source[i * Geometry::n_all + data.geometry.index_in_quadratic[a]];
+    }
+
+
+
+    template <int dim>
+    void
+    QuadraticReconstruction<dim>::reconstruct(const DeviceVector<double> &u,
+                                              DeviceVector<double>       &v)
+    {
+      device_data(u, v).reconstruct(true, u.begin(), v.begin());
+    }
+
+
+
+    template <int dim>
+    void
+    QuadraticReconstruction<dim>::reconstruct_change(
+      const DeviceVector<double> &du, DeviceVector<double> &dv) const
+    {
+      device_data(du, dv).reconstruct(false, du.begin(), dv.begin());
+    }
+
+
+
+    template <int dim>
+    void
+    QuadraticReconstruction<dim>::restrict_to_linear(
+      const DeviceVector<double> &s, DeviceVector<double> &r) const
+    {
+      device_data(r, s);
+      const Implementation &data = *implementation;
+      internal::device_call([&]() {
+        internal::Device::restrict_to_linear<dim>(
+          std::size_t(data.geometry.mesh.n_owned_polytopes()) * data.m,
+          s.begin(),
+          r.begin());
+      });
     }
 
 

@@ -120,7 +120,7 @@ namespace Tessella
      * matrix of U preconditions GMRES, which applies the exact derivative of
      * the residual without a matrix, through the least squares and with the
      * weights of WENO held fixed. LinearMethod::lusgs solves with the matrix of
-     * U. The host alone has it.
+     * U.
      *
      * <b>Artificial viscosity.</b> With an ArtificialViscosity, integrands are
      * those of make_steady_integrands() for WithArtificialViscosity; the field
