@@ -311,20 +311,26 @@ namespace Tessella
                         ? SystemMemory::block_matrix()
                         : SystemMemory::vectors(10)))
           return;
-        const int order = discretisation.coefficient_order;
         problem->set_degree(handler.max_degree());
         const FlowEvaluation<dim> evaluation(
           handler,
           discretisation.assembler_data<dim>(),
           parameters.flow,
           *problem,
-          order >= 0 ? order
-                     : std::max(parameters.flow.reconstruct ? 2U : 1U,
-                                handler.max_degree()));
+          coefficient_order(std::max(parameters.flow.reconstruct ? 2U : 1U,
+                                     handler.max_degree())));
         if (parameters.flow.steady)
           run_steady(handler, evaluation, row);
         else
           run_unsteady(handler, constants, evaluation, row);
+      }
+
+      /// Order of the coefficients for functions of @p degree.
+      unsigned int
+      coefficient_order(const unsigned int degree) const
+      {
+        const int order = parameters.discretisation.coefficient_order;
+        return order >= 0 ? order : std::max(1U, degree);
       }
 
       /// Beginning of the names of files of a run.
@@ -346,7 +352,8 @@ namespace Tessella
           *problem,
           handler,
           parameters.discretisation.assembler_data<dim>(),
-          evaluation.coefficient_order);
+          evaluation.coefficient_order,
+          coefficient_order(handler.max_degree()));
         const Timer timer;
         const auto  write_residuals = [&]() {
           if (output.write_csv)

@@ -30,12 +30,14 @@ namespace Tessella
                                     const FlowProblem<dim>          &problem,
                                     const AgglomerationHandler<dim> &handler,
                                     const AssemblyParameters        &data,
-                                    const unsigned int coefficient_order)
+                                    const unsigned int coefficient_order,
+                                    const unsigned int order_of_linear)
       : input(input)
       , problem(problem)
       , handler(handler)
       , parameters(data)
       , coefficient_order(coefficient_order)
+      , order_of_linear(order_of_linear)
     {
       PointwiseOperator<dim>(handler, parameters).reinit(u);
       // The sensor is zero for constants.
@@ -90,7 +92,7 @@ namespace Tessella
         out << step.step << ',' << std::setprecision(6) << step.cfl << ','
             << std::setprecision(17) << step.residual << ',' << step.reduction
             << ',' << step.length << ',' << step.n_iterations << ','
-            << std::setprecision(4) << step.seconds << '\n';
+            << std::setprecision(6) << step.seconds << '\n';
     }
 
 
@@ -211,13 +213,14 @@ namespace Tessella
     {
       SteadyModelData data;
       data.frozen_rusanov    = input.frozen_rusanov;
-      data.coefficient_order = coefficient_order;
+      data.coefficient_order = order_of_linear;
       data.largest_change    = input.largest_change;
       data.n_halvings        = input.n_halvings;
       const auto integrands =
         viscosity == nullptr
           ? make_steady_flow(problem.model, handler.max_degree(), data)
           : make_steady_shock_flow(problem.model, handler.max_degree(), data);
+      integrands.residual->set_coefficient_order(coefficient_order);
       Flow::PseudoTransientData control = input.pseudo_transient;
       if (tolerance > 0.)
         control.tolerance = tolerance;

@@ -30,11 +30,15 @@ namespace Tessella
     class SteadySolver
     {
     public:
+      /// The residual has the order @p coefficient_order; the matrix and all
+      /// else, which with a reconstruction are for linear functions, have
+      /// @p order_of_linear.
       SteadySolver(const FlowInput                 &input,
                    const FlowProblem<dim>          &problem,
                    const AgglomerationHandler<dim> &handler,
                    const AssemblyParameters        &parameters,
-                   const unsigned int               coefficient_order);
+                   const unsigned int               coefficient_order,
+                   const unsigned int               order_of_linear);
 
       /// Makes run() begin with a solution @p start of the space @p dofs on the
       /// same polytopes in place of the initial condition: modes that only one
@@ -99,7 +103,7 @@ namespace Tessella
       const FlowProblem<dim>          &problem;
       const AgglomerationHandler<dim> &handler;
       const AssemblyParameters         parameters;
-      const unsigned int               coefficient_order;
+      const unsigned int               coefficient_order, order_of_linear;
       HostVector<double>               u, reconstructed;
       bool                             has_start = false;
 

@@ -13,6 +13,7 @@
 #include "block_ordering.h"
 #include "block_space.h"
 #include "host_sweeps.h"
+#include "step_halo.h"
 #include "sweep_plan.h"
 #include "transpose_plan.h"
 
@@ -123,7 +124,8 @@ namespace Tessella
     Array<Storage>             values, inverse, transposed_values;
     const Storage             *off_diagonal = nullptr, *diagonal = nullptr;
     Array<Number>              rest, upper;
-    std::unique_ptr<typename Space::Halo> halo;
+    /// Of colours on several processes.
+    std::unique_ptr<internal::StepHalo<MatrixType>> halo;
   };
 
 
@@ -174,7 +176,9 @@ namespace Tessella
         if (partition != nullptr && !local)
           {
             partition->update_ghosts(step);
-            halo = std::make_unique<typename Space::Halo>(partition);
+            halo = std::make_unique<internal::StepHalo<MatrixType>>(*matrix,
+                                                                    step,
+                                                                    n_steps);
           }
       }
     else
@@ -202,6 +206,8 @@ namespace Tessella
       }
     Tessella::on_all_processes(matrix->communicator(), [&] {
       plan.reinit(*matrix, step, n_steps, false);
+      if (halo != nullptr)
+        halo->renumber(plan);
     });
     plan.reduce_sizes(matrix->communicator());
   }
@@ -341,8 +347,11 @@ namespace Tessella
     });
     if (halo != nullptr)
       collect_transposed(other);
-    Tessella::on_all_processes(matrix->communicator(),
-                               [&] { transposed.assign(other); });
+    Tessella::on_all_processes(matrix->communicator(), [&] {
+      if (halo != nullptr)
+        halo->renumber(other);
+      transposed.assign(other);
+    });
     has_transposed = true;
   }
 
@@ -437,20 +446,21 @@ namespace Tessella
     s.blocks   = list.blocks.data();
     s.values =
       transpose && halo != nullptr ? transposed_values.data() : off_diagonal;
-    s.inverse      = diagonal;
-    s.transpose    = transpose;
-    s.x            = x;
-    s.n_dofs       = matrix->n_owned_rows();
-    const auto run = [&](const unsigned int i) {
-      s.rows   = list.rows.data() + plan.step_offset[i];
-      s.n      = plan.step_offset[i + 1] - plan.step_offset[i];
-      s.ghosts = nullptr;
-      if (halo != nullptr)
-        {
-          halo->start(x);
-          s.ghosts = halo->finish();
-        }
+    s.inverse   = diagonal;
+    s.transpose = transpose;
+    s.x         = x;
+    s.n_dofs    = matrix->n_owned_rows();
+    s.ghosts    = halo != nullptr ? halo->ghosts() : nullptr;
+    // A step reads entries that earlier ones have computed. Each exchanges
+    // those that the last one has.
+    unsigned int last = invalid_index;
+    const auto   run  = [&](const unsigned int i) {
+      s.rows = list.rows.data() + plan.step_offset[i];
+      s.n    = plan.step_offset[i + 1] - plan.step_offset[i];
+      if (halo != nullptr && last != invalid_index)
+        halo->exchange(last, x);
       Space::call([&] { Sweeps::step(s); });
+      last = i;
     };
     if (n_sweeps > 1)
       Space::call([&] { Blocks::set_zero(s.n_dofs, upper.data()); });

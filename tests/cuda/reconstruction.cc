@@ -151,14 +151,14 @@ namespace
     Tessella::VectorTools::project(handler,
                                    Quadratic<dim>(handler.n_components()),
                                    vector);
-    const auto  &offset = handler.polytopic_dofs().dof_offset;
-    unsigned int n      = 0;
+    const auto  &offset    = handler.polytopic_dofs().dof_offset;
+    const double tolerance = 1e-11 * exact.linfty_norm();
+    unsigned int n         = 0;
     for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
       {
         bool right = true;
         for (auto i = offset[k]; i < offset[k + 1]; ++i)
-          right = right && std::abs(v[i] - *(exact.begin() + i)) <=
-                             1e-11 * exact.linfty_norm();
+          right = right && std::abs(v[i] - *(exact.begin() + i)) <= tolerance;
         n += !right;
       }
     return Utilities::MPI::sum(n, handler.get_communicator());
