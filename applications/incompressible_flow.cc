@@ -37,18 +37,21 @@ namespace Tessella
     const ProgramInfo info = {
       "incompressible_flow",
       "incompressible Navier-Stokes equations by splitting methods",
-      "Solves u_t + div(u (x) u) + grad p - nu Laplace(u) = f, div u = 0 on\n"
+      "Solves u_t + div(u (x) u) + grad p - nu Laplace(u) = f, div u = 0 and, by\n"
+      "option, T_t + div(u T) - kappa Laplace(T) = s with buoyancy in f, on\n"
       "polytopes by the interior penalty dG method and a splitting method in\n"
       "time, for a sequence of meshes, degrees of the velocity and lengths of\n"
       "steps.\n\n"
       "It prints a table with the numbers of steps and iterations and, if the\n"
       "velocity of the parameter file is the exact solution, the errors of\n"
-      "velocity and pressure at the final time (L2) with their rates. It writes\n"
+      "velocity, pressure and temperature at the final time (L2) with their\n"
+      "rates. It writes\n"
       "to the folder Output/Directory\n"
       "  NAME.txt, .csv                       the table\n"
-      "  NAME-LEVEL-pDEGREE-records.csv       energy, forces, probes,\n"
+      "  NAME-LEVEL-pDEGREE-records.csv       energy, heat, forces, probes,\n"
       "                                       iterations and times of steps\n"
-      "  NAME-LEVEL-pDEGREE-solution.vtu      velocity, pressure, vorticity\n"
+      "  NAME-LEVEL-pDEGREE-solution.vtu      velocity, pressure, vorticity,\n"
+      "                                       temperature\n"
       "  NAME-LEVEL-pDEGREE.pvd               pictures of the flow, as VTU files\n"
       "  NAME-LEVEL-pDEGREE.checkpoint        to go on from (Time/Restart from)\n"
       "NAME is the name of the parameter file; with Time/Halvings, -hNUMBER\n"
@@ -119,7 +122,7 @@ namespace Tessella
       /// Errors of the last run with the same degree, and its unknowns.
       struct Errors
       {
-        double velocity = 0., pressure = 0., unknowns = 0.;
+        double velocity = 0., pressure = 0., temperature = 0., unknowns = 0.;
       };
       std::map<unsigned int, Errors> last;
 
@@ -174,9 +177,10 @@ namespace Tessella
                                           agglomerated.mesh.mapping.get());
         handler.agglomerate(agglomerated.strategy);
         handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(degree));
-        SystemSize size = system_size(handler);
-        size.n_unknowns *= dim + 1;
-        size.n_entries *= 2.;
+        SystemSize size            = system_size(handler);
+        const bool has_temperature = parameters.flow.flow.temperature.enabled;
+        size.n_unknowns *= dim + 1 + has_temperature;
+        size.n_entries *= 2. + has_temperature;
         validate_system(level, degree, size, SystemMemory::block_matrix());
       }
 
@@ -207,8 +211,10 @@ namespace Tessella
         run.write_final_state(
           output.fields_of_level(level, parameters.mesh.n_levels()) &&
           halving == input.n_halvings);
+        const bool          has_temperature = p.temperature.enabled;
         const std::uint64_t n_dofs =
-          flow.velocity_space().n_dofs() + flow.pressure_space().n_dofs();
+          flow.velocity_space().n_dofs() + flow.pressure_space().n_dofs() +
+          (has_temperature ? flow.temperature_space().n_dofs() : 0);
         table.start_row(level, p.degree);
         table.add("polytopes",
                   std::uint64_t(flow.velocity_space().n_global_polytopes()));
@@ -219,11 +225,15 @@ namespace Tessella
         add_iterations("pressure", run.pressure);
         add_iterations("velocity", run.velocity);
         add_iterations("penalty", run.penalty);
+        if (has_temperature)
+          add_iterations("temperature", run.temperature);
         table.add_scientific("mass error", flow.mass_error());
         if (output.print_times)
           table.add("ms/step", 1e3 * run.seconds / std::max(run.n_steps, 1U));
         output.print(name + std::to_string(n_dofs) + " unknowns, " +
                      std::to_string(flow.n_steps()) + " steps");
+        if (!run.describe_heat().empty())
+          output.print(run.describe_heat());
         if (!run.describe_forces().empty())
           output.print(run.describe_forces());
       }
@@ -253,7 +263,14 @@ namespace Tessella
                                  *problem.initial_velocity);
         present.pressure =
           error(flow.pressure_space(), pressure, *problem.initial_pressure);
-        check_error(present.velocity + present.pressure);
+        if (problem.initial_temperature != nullptr)
+          {
+            problem.initial_temperature->set_time(flow.time());
+            present.temperature = error(flow.temperature_space(),
+                                        flow.temperature(),
+                                        *problem.initial_temperature);
+          }
+        check_error(present.velocity + present.pressure + present.temperature);
         table.add_scientific("u L2", present.velocity);
         const auto before = last.find(degree);
         // Rates are with respect to the size of the polytopes, or of steps.
@@ -272,6 +289,11 @@ namespace Tessella
         add_rate("u rate", old.velocity, present.velocity);
         table.add_scientific("p L2", present.pressure);
         add_rate("p rate", old.pressure, present.pressure);
+        if (problem.initial_temperature != nullptr)
+          {
+            table.add_scientific("T L2", present.temperature);
+            add_rate("T rate", old.temperature, present.temperature);
+          }
         last[degree] = present;
       }
 

@@ -7,6 +7,8 @@
 #include <tessella/forms/device_function.h>
 
 #include <cmath>
+#include <locale>
+#include <sstream>
 
 #include "../common/discretisation_input.h"
 #include "../common/program.h"
@@ -18,6 +20,89 @@ namespace Tessella
     using namespace dealii;
 
     // ---- functions
+
+    namespace
+    {
+      /// All digits of a number, in C++.
+      std::string
+      number_text(const double number)
+      {
+        std::ostringstream text;
+        text.imbue(std::locale::classic());
+        text.precision(17);
+        text << '(' << number << ')';
+        return text.str();
+      }
+
+      /// Adds factor times the derivative along the normal to @p h, by
+      /// differences of fourth order.
+      template <int dim>
+      void
+      add_normal_derivative(const ExpressionState<dim> &f,
+                            const unsigned int          n_components,
+                            const double                factor,
+                            const OperatorPoint<dim>   &p,
+                            double                     *h)
+      {
+        // Weights of f(x + i s n), i = -2, -1, 1, 2.
+        const double step      = 1e-3,
+                     weight[4] = {1. / 12, -8. / 12, 8. / 12, -1. / 12};
+        const int position[4]  = {-2, -1, 1, 2};
+        for (int i = 0; i < 4; ++i)
+          {
+            double x[dim], u[dim];
+            for (int d = 0; d < dim; ++d)
+              x[d] = p.x[d] + position[i] * step * p.normal[d];
+            f.state(x, p.t, u);
+            for (unsigned int c = 0; c < n_components; ++c)
+              h[c] += factor * weight[i] / step * u[c];
+          }
+      }
+
+      /// The same in C++ for a function of a device.
+      std::string
+      normal_derivative_code(const std::string &function,
+                             const unsigned int n_components,
+                             const unsigned int dim,
+                             const double       factor)
+      {
+        return "const double step = 1e-3, weight[4] = {1. / 12, -8. / 12, "
+               "8. / 12, -1. / 12};\nconst int position[4] = {-2, -1, 1, "
+               "2};\nfor (int i = 0; i < 4; ++i)\n{\ndouble x[" +
+               std::to_string(dim) + "], u[" + std::to_string(dim) +
+               "];\nfor (int d = 0; d < " + std::to_string(dim) +
+               "; ++d)\n  x[d] = p.x[d] + position[i] * step * "
+               "p.normal[d];\n" +
+               function + "(x, p.t, u);\nfor (int d = 0; d < " +
+               std::to_string(n_components) +
+               "; ++d)\n  h[d] += " + number_text(factor) +
+               " * weight[i] / step * u[d];\n}\n";
+      }
+
+      /// Values of the boundary ids that have their own as functions of a
+      /// device, which are added to @p functions, and the choice of one of
+      /// them; other ids have what @p others computes.
+      template <typename States>
+      std::string
+      boundary_cases(const States      &states,
+                     const std::string &name,
+                     const std::string &others,
+                     std::string       &functions)
+      {
+        std::string text = "switch (p.boundary_id)\n{\n";
+        for (const auto &id : states)
+          {
+            const std::string function = name + "_" + std::to_string(id.first);
+            functions += id.second->device_code(function);
+            text += "case " + std::to_string(id.first) + ":\n" + function +
+                    "(p.x, p.t, g);\nreturn;\n";
+          }
+        return text + "default:\n" + (others.empty() ? "break;\n" : others) +
+               "}\n";
+      }
+    } // namespace
+
+
 
     template <int dim>
     void
@@ -58,19 +143,7 @@ namespace Tessella
         h[d] = 0.;
       if (!is_exact || pressures.count(p.boundary_id) > 0)
         return;
-      // Weights of f(x + i s n), i = -2, -1, 1, 2.
-      const double step      = 1e-3,
-                   weight[4] = {1. / 12, -8. / 12, 8. / 12, -1. / 12};
-      const int position[4]  = {-2, -1, 1, 2};
-      for (int i = 0; i < 4; ++i)
-        {
-          double x[dim], u[dim];
-          for (int d = 0; d < dim; ++d)
-            x[d] = p.x[d] + position[i] * step * p.normal[d];
-          initial_velocity->state(x, p.t, u);
-          for (int d = 0; d < dim; ++d)
-            h[d] += weight[i] / step * u[d];
-        }
+      add_normal_derivative(*initial_velocity, dim, 1., p, h);
     }
 
 
@@ -85,32 +158,68 @@ namespace Tessella
 
 
     template <int dim>
+    double
+    TextFlow<dim>::temperature(const Point &p) const
+    {
+      double     result = reference_temperature;
+      const auto found  = temperatures.find(p.boundary_id);
+      if (found != temperatures.end())
+        found->second->state(p.x, p.t, &result);
+      else if (is_exact)
+        initial_temperature->state(p.x, p.t, &result);
+      return result;
+    }
+
+
+
+    template <int dim>
+    double
+    TextFlow<dim>::heat_flux(const Point &p) const
+    {
+      double     result = 0.;
+      const auto found  = heat_fluxes.find(p.boundary_id);
+      if (found != heat_fluxes.end())
+        found->second->state(p.x, p.t, &result);
+      else if (is_exact)
+        add_normal_derivative(*initial_temperature, 1, diffusivity, p, &result);
+      return result;
+    }
+
+
+
+    template <int dim>
+    double
+    TextFlow<dim>::heat_source(const Point &p) const
+    {
+      double result = 0.;
+      if (temperature_source != nullptr)
+        temperature_source->state(p.x, p.t, &result);
+      return result;
+    }
+
+
+
+    template <int dim>
     std::string
     TextFlow<dim>::device_code() const
     {
       const std::string head = "TESSELLA_HOST_DEVICE ", n = std::to_string(dim),
                         zero = "for (int d = 0; d < " + n + "; ++d)\n";
       std::string result;
-      // Values of the boundary ids that have their own, then the others.
-      const auto cases = [&](const auto &states, const std::string &name) {
-        std::string text = "switch (p.boundary_id)\n{\n";
-        for (const auto &id : states)
-          {
-            const std::string function = name + "_" + std::to_string(id.first);
-            result += id.second->device_code(function);
-            text += "case " + std::to_string(id.first) + ":\n" + function +
-                    "(p.x, p.t, g);\nreturn;\n";
-          }
-        return text + "default:\n" +
-               (is_exact ? "exact_" + name + "(p.x, p.t, g);\n"
-                         : std::string("break;\n")) +
-               "}\n";
-      };
       if (is_exact)
         result += initial_velocity->device_code("exact_velocity") +
                   initial_pressure->device_code("exact_pressure");
-      const std::string of_velocity = cases(velocities, "velocity"),
-                        of_pressure = cases(pressures, "pressure");
+      const auto exact_value = [&](const std::string &name) {
+        return is_exact ? "exact_" + name + "(p.x, p.t, g);\n" : std::string();
+      };
+      const std::string of_velocity = boundary_cases(velocities,
+                                                     "velocity",
+                                                     exact_value("velocity"),
+                                                     result),
+                        of_pressure = boundary_cases(pressures,
+                                                     "pressure",
+                                                     exact_value("pressure"),
+                                                     result);
       result += head + "void\nvelocity(const Point &p, double *g) const\n{\n" +
                 zero + "  g[d] = 0.;\n" + of_velocity + "}\n" + head +
                 "void\nset_pressure(const Point &p, double *g) const\n{\n"
@@ -127,14 +236,7 @@ namespace Tessella
           for (const auto &id : pressures)
             result += "if (p.boundary_id == " + std::to_string(id.first) +
                       ")\nreturn;\n";
-          result +=
-            "const double step = 1e-3, weight[4] = {1. / 12, -8. / 12, "
-            "8. / 12, -1. / 12};\nconst int position[4] = {-2, -1, 1, "
-            "2};\nfor (int i = 0; i < 4; ++i)\n{\ndouble x[" +
-            n + "], u[" + n + "];\n" + zero +
-            "  x[d] = p.x[d] + position[i] * step * p.normal[d];\n"
-            "exact_velocity(x, p.t, u);\n" +
-            zero + "  h[d] += weight[i] / step * u[d];\n}\n";
+          result += normal_derivative_code("exact_velocity", dim, dim, 1.);
         }
       result += "}\n";
       if (source != nullptr)
@@ -143,7 +245,59 @@ namespace Tessella
              "void\nforce(const Point &p, double *f) const\n{\n" +
              (source != nullptr ? "force_at(p.x, p.t, f);\n"
                                 : zero + "  f[d] = 0.;\n") +
-             "}\n";
+             "}\n" + temperature_device_code();
+    }
+
+
+
+    template <int dim>
+    std::string
+    TextFlow<dim>::temperature_device_code() const
+    {
+      if (initial_temperature == nullptr)
+        return "";
+      const std::string head = "TESSELLA_HOST_DEVICE ";
+      std::string       result;
+      if (is_exact)
+        result += initial_temperature->device_code("exact_temperature");
+      if (temperature_source != nullptr)
+        result += temperature_source->device_code("heat_source_at");
+      const std::string of_temperature =
+                          boundary_cases(temperatures,
+                                         "temperature",
+                                         is_exact
+                                           ? "exact_temperature(p.x, p.t, g);\n"
+                                           : "",
+                                         result),
+                        of_flux =
+                          boundary_cases(heat_fluxes,
+                                         "heat_flux",
+                                         is_exact ? "exact_heat_flux(p, g);\n"
+                                                  : "",
+                                         result);
+      if (is_exact)
+        result +=
+          head + "void\nexact_heat_flux(const Point &p, double *h) const\n{\n" +
+          normal_derivative_code("exact_temperature", 1, dim, diffusivity) +
+          "}\n";
+      // Functions that set a value, and those that return it.
+      const auto add = [&](const std::string &name,
+                           const double       initial,
+                           const std::string &body) {
+        result += head + "void\nset_" + name +
+                  "(const Point &p, double *g) const\n{\ng[0] = " +
+                  number_text(initial) + ";\n" + body + "}\n" + head +
+                  "double\n" + name +
+                  "(const Point &p) const\n{\ndouble g[1];\nset_" + name +
+                  "(p, g);\nreturn g[0];\n}\n";
+      };
+      add("temperature", reference_temperature, of_temperature);
+      add("heat_flux", 0., of_flux);
+      add("heat_source",
+          0.,
+          temperature_source != nullptr ? "heat_source_at(p.x, p.t, g);\n"
+                                        : "");
+      return result;
     }
 
 
@@ -165,6 +319,17 @@ namespace Tessella
         result.velocities[id.first] = state(id.second);
       for (const auto &id : pressures)
         result.pressures[id.first] = state(id.second);
+      if (!flow.temperature.enabled)
+        return result;
+      result.initial_temperature   = state(temperature);
+      result.diffusivity           = flow.temperature.diffusivity;
+      result.reference_temperature = flow.temperature.reference;
+      if (!heat_source.empty())
+        result.temperature_source = state(heat_source);
+      for (const auto &id : temperatures)
+        result.temperatures[id.first] = state(id.second);
+      for (const auto &id : heat_fluxes)
+        result.heat_fluxes[id.first] = state(id.second);
       return result;
     }
 
@@ -194,12 +359,13 @@ namespace Tessella
                         Patterns::Anything(),
                         "Pressure at time 0, which the first step of "
                         "pressure-correction needs.");
-      prm.declare_entry("Exact",
-                        "false",
-                        Patterns::Bool(),
-                        "Whether Velocity and Pressure are the solution for "
-                        "all times: errors are measured against it, and it is "
-                        "the boundary data of ids that have no own.");
+      prm.declare_entry(
+        "Exact",
+        "false",
+        Patterns::Bool(),
+        "Whether Velocity, Pressure and the temperature are "
+        "the solution for all times: errors are measured against it, and it is "
+        "the boundary data of ids that have no own.");
       prm.declare_entry("Force",
                         "",
                         Patterns::Anything(),
@@ -230,9 +396,61 @@ namespace Tessella
                         "by semicolons: 1: 0. du/dn is then zero. Ids without "
                         "an entry: the exact solution, or zero.");
       prm.leave_subsection();
+      declare_temperature(prm);
       declare_time(prm);
       declare_discretisation(prm);
       declare_records(prm);
+    }
+
+
+
+    void
+    FlowInput::declare_temperature(ParameterHandler &prm)
+    {
+      const auto entry = [&](const std::string &name,
+                             const std::string &value,
+                             const std::string &text) {
+        prm.declare_entry(name, value, Patterns::Anything(), text);
+      };
+      prm.enter_subsection("Temperature");
+      prm.declare_entry("Enabled",
+                        "false",
+                        Patterns::Bool(),
+                        "Whether there is a temperature T, with T_t + div(u T) "
+                        "- kappa Laplace(T) = s and the buoyancy - beta (T - "
+                        "T_ref) g in the force.");
+      entry("Diffusivity", "1", "Thermal diffusivity kappa, positive.");
+      entry("Expansion coefficient",
+            "0",
+            "Thermal expansion beta; 0: the flow does not feel the "
+            "temperature.");
+      entry("Gravity",
+            "",
+            "Gravity g as components separated by semicolons; empty: zero.");
+      entry("Reference temperature",
+            "0",
+            "T_ref, at which there is no buoyancy.");
+      entry("Temperature",
+            "0",
+            "Temperature at time 0 as an expression of x, y, z and t; with "
+            "Flow/Exact the exact one for all times.");
+      entry("Source", "", "Heat source s; empty: none.");
+      entry("Types",
+            "",
+            "Type per boundary id: 0: temperature, 1: flux, 2: outflow. "
+            "temperature: T is given; flux: kappa dT/dn is given; outflow: "
+            "dT/dn is zero, and flow that comes back brings a given T.");
+      entry("Temperatures",
+            "",
+            "Temperatures per boundary id of the types temperature and "
+            "outflow, separated by semicolons: 0: 1; 1: sin(t). Ids without an "
+            "entry: the exact solution, or the reference temperature.");
+      entry("Fluxes",
+            "",
+            "kappa dT/dn per boundary id of the type flux: the heat that comes "
+            "in, divided by density and heat capacity. Ids without an entry: "
+            "that of the exact solution, or zero.");
+      prm.leave_subsection();
     }
 
 
@@ -266,8 +484,8 @@ namespace Tessella
                         Patterns::Double(0.),
                         "Ends earlier, as soon as a step changes the "
                         "coefficients of the velocity by less than this number "
-                        "times their norm and the length of the step; 0: "
-                        "never.");
+                        "times their norm and the length of the step, and "
+                        "those of the temperature, too; 0: never.");
       prm.declare_entry("Step",
                         "0",
                         Patterns::Anything(),
@@ -423,10 +641,21 @@ namespace Tessella
                         "Length divided by speed: the Strouhal number is the "
                         "frequency of the second force coefficient times this "
                         "number.");
+      prm.declare_entry("Heat ids",
+                        "",
+                        Patterns::Anything(),
+                        "Boundary ids through which the heat flux, int kappa "
+                        "dT/dn, is recorded, separated by commas.");
+      prm.declare_entry("Heat scale",
+                        "1",
+                        Patterns::Anything(),
+                        "Factor of these fluxes, for instance the length of a "
+                        "Nusselt number divided by kappa, the area and the "
+                        "difference of temperatures.");
       prm.declare_entry("Probes",
                         "",
                         Patterns::Anything(),
-                        "Points at which velocity and pressure are recorded, "
+                        "Points at which the fields are recorded, "
                         "separated by semicolons, with commas between "
                         "coordinates: 0.15, 0.2; 0.25, 0.2.");
       prm.declare_entry("Steps between records",
@@ -508,6 +737,7 @@ namespace Tessella
       variables.push_back("t");
       parse_flow(prm);
       parse_boundary_conditions(prm);
+      parse_temperature(prm);
       parse_time(prm);
       parse_discretisation(prm);
       parse_records(prm);
@@ -578,6 +808,89 @@ namespace Tessella
         };
       check(velocities, Flow::IncompressibleCondition::velocity, "Velocities");
       check(pressures, Flow::IncompressibleCondition::outflow, "Pressures");
+    }
+
+
+
+    void
+    FlowInput::parse_temperature(ParameterHandler &prm)
+    {
+      Flow::TemperatureParameters &t = flow.temperature;
+      prm.enter_subsection("Temperature");
+      t.enabled = prm.get_bool("Enabled");
+      if (!t.enabled)
+        {
+          prm.leave_subsection();
+          return;
+        }
+      t.diffusivity = number("Temperature/Diffusivity", prm.get("Diffusivity"));
+      AssertThrow(t.diffusivity > 0.,
+                  ExcMessage("Temperature/Diffusivity is " +
+                             short_text(t.diffusivity) +
+                             ", but must be positive."));
+      t.expansion = number("Temperature/Expansion coefficient",
+                           prm.get("Expansion coefficient"));
+      t.reference = number("Temperature/Reference temperature",
+                           prm.get("Reference temperature"));
+      if (!prm.get("Gravity").empty())
+        {
+          const std::vector<std::string> g = split(prm.get("Gravity"), ';');
+          AssertThrow(g.size() == dim,
+                      ExcMessage("Temperature/Gravity has " +
+                                 std::to_string(g.size()) +
+                                 " components, but " + std::to_string(dim) +
+                                 " are needed."));
+          for (unsigned int d = 0; d < dim; ++d)
+            t.gravity[d] = number("Temperature/Gravity", g[d]);
+        }
+      temperature =
+        expressions("Temperature/Temperature", prm.get("Temperature"), ';', 1);
+      if (!prm.get("Source").empty())
+        heat_source =
+          expressions("Temperature/Source", prm.get("Source"), ';', 1);
+      parse_temperature_conditions(prm);
+      prm.leave_subsection();
+    }
+
+
+
+    void
+    FlowInput::parse_temperature_conditions(ParameterHandler &prm)
+    {
+      using Type                            = Flow::TemperatureCondition;
+      Flow::TemperatureConditions &boundary = flow.temperature.boundary;
+      for (const std::string &entry : split(prm.get("Types"), ','))
+        {
+          if (entry.empty())
+            continue;
+          const std::vector<std::string> parts = split(entry, ':');
+          AssertThrow(parts.size() == 2 && is_index(parts[0]) &&
+                        (parts[1] == "temperature" || parts[1] == "flux" ||
+                         parts[1] == "outflow"),
+                      ExcMessage("The entry '" + entry +
+                                 "' of Temperature/Types must have the form "
+                                 "'id: type' with a type temperature, flux or "
+                                 "outflow."));
+          AssertThrow(boundary.n_conditions < boundary.max_conditions,
+                      ExcMessage("Temperature/Types has more than 16 "
+                                 "entries."));
+          boundary.add(std::stoi(parts[0]),
+                       parts[1] == "temperature" ? Type::temperature
+                       : parts[1] == "flux"      ? Type::heat_flux
+                                                 : Type::outflow);
+        }
+      temperatures =
+        by_boundary_id("Temperature/Temperatures", prm.get("Temperatures"), 1);
+      heat_fluxes = by_boundary_id("Temperature/Fluxes", prm.get("Fluxes"), 1);
+      for (const bool of_fluxes : {false, true})
+        for (const auto &id : of_fluxes ? heat_fluxes : temperatures)
+          AssertThrow(boundary.find(id.first) < boundary.n_conditions &&
+                        of_fluxes == boundary.is(id.first, Type::heat_flux),
+                      ExcMessage(std::string("Temperature/") +
+                                 (of_fluxes ? "Fluxes" : "Temperatures") +
+                                 " has an entry for boundary id " +
+                                 std::to_string(id.first) +
+                                 ", whose type is another one."));
     }
 
 
@@ -678,6 +991,16 @@ namespace Tessella
       force_scale = number("Records/Force scale", prm.get("Force scale"));
       strouhal_scale =
         number("Records/Strouhal scale", prm.get("Strouhal scale"));
+      for (const std::string &id : split(prm.get("Heat ids"), ','))
+        {
+          if (id.empty())
+            continue;
+          AssertThrow(is_index(id) && flow.temperature.enabled,
+                      ExcMessage("Records/Heat ids must be boundary ids, and "
+                                 "there must be a temperature."));
+          heat_ids.push_back(std::stoi(id));
+        }
+      heat_scale = number("Records/Heat scale", prm.get("Heat scale"));
       for (const std::string &point : split(prm.get("Probes"), ';'))
         {
           if (point.empty())

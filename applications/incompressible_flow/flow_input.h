@@ -19,8 +19,8 @@ namespace Tessella
 {
   namespace Application
   {
-    /// Boundary values, force, initial values and exact solution of a flow,
-    /// from expressions of the coordinates and t.
+    /// Boundary values, force, heat source, initial values and exact solution
+    /// of a flow, from expressions of the coordinates and t.
     template <int dim>
     class TextFlow : public Flow::FlowFunctions<dim>
     {
@@ -41,6 +41,14 @@ namespace Tessella
       {
         return source != nullptr;
       }
+      double
+      temperature(const Point &p) const override;
+      /// kappa dT/dn of the exact solution by differences of fourth order, else
+      /// zero.
+      double
+      heat_flux(const Point &p) const override;
+      double
+      heat_source(const Point &p) const override;
       std::string
       device_code() const override;
 
@@ -53,10 +61,22 @@ namespace Tessella
       std::map<unsigned int, std::shared_ptr<ExpressionState<dim>>> velocities,
         pressures;
       std::shared_ptr<ExpressionState<dim>> source;
+
+      /// The same of the temperature; the first one is null if there is none.
+      std::shared_ptr<ExpressionState<dim>> initial_temperature,
+        temperature_source;
+      std::map<unsigned int, std::shared_ptr<ExpressionState<dim>>>
+             temperatures, heat_fluxes;
+      double diffusivity = 1., reference_temperature = 0.;
+
+    private:
+      std::string
+      temperature_device_code() const;
     };
 
-    /// Sections "Flow", "Boundary conditions", "Time", "Discretisation" and
-    /// "Solver" of the parameter file, and what the program records.
+    /// Sections "Flow", "Boundary conditions", "Temperature", "Time",
+    /// "Discretisation" and "Solver" of the parameter file, and what the
+    /// program records.
     class FlowInput
     {
     public:
@@ -87,6 +107,9 @@ namespace Tessella
       // ---- what is recorded
       int    force_id    = -1;
       double force_scale = 1., strouhal_scale = 1.;
+      /// Boundary ids whose heat fluxes are recorded.
+      std::vector<unsigned int> heat_ids;
+      double                    heat_scale = 1.;
       /// Coordinates of the probes, one after the other.
       std::vector<double> probes;
       unsigned int        record_steps     = 1;
@@ -102,6 +125,8 @@ namespace Tessella
       void
       declare_time(dealii::ParameterHandler &prm);
       void
+      declare_temperature(dealii::ParameterHandler &prm);
+      void
       declare_discretisation(dealii::ParameterHandler &prm);
       void
       declare_records(dealii::ParameterHandler &prm);
@@ -109,6 +134,10 @@ namespace Tessella
       parse_flow(dealii::ParameterHandler &prm);
       void
       parse_boundary_conditions(dealii::ParameterHandler &prm);
+      void
+      parse_temperature(dealii::ParameterHandler &prm);
+      void
+      parse_temperature_conditions(dealii::ParameterHandler &prm);
       void
       parse_time(dealii::ParameterHandler &prm);
       void
@@ -133,6 +162,8 @@ namespace Tessella
       bool                          exact = false;
       std::vector<Expression>       velocity, pressure, source;
       std::map<unsigned int, std::vector<Expression>> velocities, pressures;
+      std::vector<Expression>                         temperature, heat_source;
+      std::map<unsigned int, std::vector<Expression>> temperatures, heat_fluxes;
     };
   } // namespace Application
 } // namespace Tessella

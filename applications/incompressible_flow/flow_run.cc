@@ -81,14 +81,18 @@ namespace Tessella
         flow.initialize_with_past(0.,
                                   step,
                                   *problem.initial_velocity,
-                                  *problem.initial_pressure);
+                                  *problem.initial_pressure,
+                                  problem.initial_temperature.get());
       else
         {
           problem.initial_velocity->set_time(0.);
           problem.initial_pressure->set_time(0.);
+          if (problem.initial_temperature != nullptr)
+            problem.initial_temperature->set_time(0.);
           flow.initialize(0.,
                           *problem.initial_velocity,
-                          problem.initial_pressure.get());
+                          problem.initial_pressure.get(),
+                          problem.initial_temperature.get());
         }
       begin     = flow.time();
       next_line = begin + 0.1 * (input.final_time - begin);
@@ -131,9 +135,14 @@ namespace Tessella
     void
     FlowRun<dim>::advance(const double dt)
     {
-      HostVector<double> change;
+      HostVector<double> change, temperature_change;
+      const bool         has_temperature = input.flow.temperature.enabled;
       if (input.steady_tolerance > 0.)
-        change = flow.velocity();
+        {
+          change = flow.velocity();
+          if (has_temperature)
+            temperature_change = flow.temperature();
+        }
       try
         {
           flow.step(dt);
@@ -154,9 +163,15 @@ namespace Tessella
         }
       if (input.steady_tolerance > 0.)
         {
-          change -= flow.velocity();
-          steady = change.l2_norm() <
-                   input.steady_tolerance * dt * flow.velocity().l2_norm();
+          const auto is_small = [&](HostVector<double>       &before,
+                                    const HostVector<double> &after) {
+            before -= after;
+            return before.l2_norm() <
+                   input.steady_tolerance * dt * after.l2_norm();
+          };
+          steady = is_small(change, flow.velocity());
+          if (has_temperature)
+            steady = is_small(temperature_change, flow.temperature()) && steady;
         }
       last_step = dt;
       ++n_steps;
@@ -177,6 +192,7 @@ namespace Tessella
       count(pressure, report.pressure_iterations);
       count(velocity, report.velocity_iterations);
       count(penalty, report.penalty_iterations);
+      count(temperature, report.temperature_iterations);
     }
 
 
@@ -256,52 +272,103 @@ namespace Tessella
       records.add("pressure s", report.pressure_seconds, 4);
       records.add("velocity s", report.velocity_seconds, 4);
       records.add("penalty s", report.penalty_seconds, 4);
-      if (input.force_id >= 0)
+      record_temperature();
+      record_forces();
+      record_probes();
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::record_temperature()
+    {
+      if (!input.flow.temperature.enabled)
+        return;
+      records.add("temperature iterations",
+                  std::uint64_t(flow.report().temperature_iterations));
+      records.add("temperature s", flow.report().temperature_seconds, 4);
+      records.add("temperature integral", flow.temperature_integral(), 12);
+      if (input.heat_ids.empty())
+        return;
+      for (const bool consistent : {true, false})
         {
-          std::vector<double> row{flow.time()};
-          for (const bool consistent : {true, false})
+          const auto all = flow.heat_fluxes(consistent);
+          for (const unsigned int id : input.heat_ids)
             {
-              const auto all   = flow.forces(consistent);
-              const auto found = all.find(input.force_id);
+              const auto found = all.find(id);
               AssertThrow(found != all.end(),
-                          ExcMessage("Records/Force id is " +
-                                     std::to_string(input.force_id) +
-                                     ", but the mesh has no such boundary "
-                                     "id."));
-              for (int d = 0; d < dim; ++d)
-                {
-                  const double c = input.force_scale * found->second[d];
-                  if (consistent)
-                    row.push_back(c);
-                  records.add((consistent ? "force " : "direct force ") +
-                                coordinate_names(dim)[d],
-                              c,
-                              10);
-                }
+                          ExcMessage("Records/Heat ids has the boundary id " +
+                                     std::to_string(id) +
+                                     ", which the mesh does not have."));
+              records.add((consistent ? "heat flux " : "direct heat flux ") +
+                            std::to_string(id),
+                          input.heat_scale * found->second,
+                          10);
             }
-          forces.push_back(row);
         }
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::record_forces()
+    {
+      if (input.force_id < 0)
+        return;
+      std::vector<double> row{flow.time()};
+      for (const bool consistent : {true, false})
+        {
+          const auto all   = flow.forces(consistent);
+          const auto found = all.find(input.force_id);
+          AssertThrow(found != all.end(),
+                      ExcMessage("Records/Force id is " +
+                                 std::to_string(input.force_id) +
+                                 ", but the mesh has no such boundary "
+                                 "id."));
+          for (int d = 0; d < dim; ++d)
+            {
+              const double c = input.force_scale * found->second[d];
+              if (consistent)
+                row.push_back(c);
+              records.add((consistent ? "force " : "direct force ") +
+                            coordinate_names(dim)[d],
+                          c,
+                          10);
+            }
+        }
+      forces.push_back(row);
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::record_probes()
+    {
       if (probes.empty())
         return;
-      std::vector<Vector<double>>              u, p;
-      const typename HostVector<double>::Base &velocity_vector =
-                                                flow.velocity(),
-                                              &pressure_vector =
-                                                flow.pressure();
-      Tessella::VectorTools::point_values(flow.velocity_space(),
-                                          velocity_vector,
-                                          probes,
-                                          u);
-      Tessella::VectorTools::point_values(flow.pressure_space(),
-                                          pressure_vector,
-                                          probes,
-                                          p);
+      const auto values = [&](const AgglomerationHandler<dim> &handler,
+                              const HostVector<double>        &vector) {
+        std::vector<Vector<double>>              result;
+        const typename HostVector<double>::Base &base = vector;
+        Tessella::VectorTools::point_values(handler, base, probes, result);
+        return result;
+      };
+      const auto u = values(flow.velocity_space(), flow.velocity()),
+                 p = values(flow.pressure_space(), flow.pressure());
+      std::vector<Vector<double>> t;
+      if (input.flow.temperature.enabled)
+        t = values(flow.temperature_space(), flow.temperature());
       for (unsigned int i = 0; i < probes.size(); ++i)
         {
           const std::string name = " at probe " + std::to_string(i);
           records.add("p" + name, p[i](0), 10);
           for (int d = 0; d < dim; ++d)
             records.add("u" + coordinate_names(dim)[d] + name, u[i](d), 10);
+          if (!t.empty())
+            records.add("T" + name, t[i](0), 10);
         }
     }
 
@@ -342,6 +409,13 @@ namespace Tessella
                                w,
                                std::vector<std::string>(n, "vorticity"),
                                std::vector<Interpretation>(n, kind));
+      if (input.flow.temperature.enabled)
+        {
+          const typename HostVector<double>::Base &t = flow.temperature();
+          data_out.add_data_vector(flow.temperature_space(),
+                                   t,
+                                   {"temperature"});
+        }
       data_out.build_patches();
       data_out.write_vtu_file(file_name);
     }
@@ -383,6 +457,25 @@ namespace Tessella
     FlowRun<dim>::write_checkpoint() const
     {
       flow.write_state(checkpoint(), {last_step, next_picture});
+    }
+
+
+
+    template <int dim>
+    std::string
+    FlowRun<dim>::describe_heat() const
+    {
+      if (input.heat_ids.empty())
+        return "";
+      const auto consistent = flow.heat_fluxes(true),
+                 direct     = flow.heat_fluxes(false);
+      std::string text      = "    heat fluxes at the end:";
+      for (const unsigned int id : input.heat_ids)
+        text += (id == input.heat_ids[0] ? " " : "; ") + std::string("id ") +
+                std::to_string(id) + " " +
+                short_text(input.heat_scale * consistent.at(id)) + ", direct " +
+                short_text(input.heat_scale * direct.at(id));
+      return text;
     }
 
 

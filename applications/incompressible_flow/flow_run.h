@@ -49,10 +49,13 @@ namespace Tessella
         double       mean    = 0.;
         unsigned int largest = 0;
       };
-      Iterations   pressure, velocity, penalty;
+      Iterations   pressure, velocity, penalty, temperature;
       unsigned int n_steps = 0; ///< of this run
       double       seconds = 0.;
 
+      /// One line about the heat fluxes at the end, empty without them.
+      std::string
+      describe_heat() const;
       /// One line about the forces in the second half of the time, empty
       /// without forces.
       std::string
@@ -78,6 +81,12 @@ namespace Tessella
       count_iterations();
       void
       record();
+      void
+      record_forces();
+      void
+      record_temperature();
+      void
+      record_probes();
       void
       write_records() const;
       void

@@ -2,7 +2,7 @@
 #ifndef tessella_source_flow_flow_integrand_h
 #define tessella_source_flow_flow_integrand_h
 
-#include <tessella/flow/incompressible_operators.h>
+#include <tessella/flow/incompressible_temperature.h>
 #include <tessella/forms/functor_integrand.h>
 
 #include <cstring>
@@ -19,11 +19,12 @@ namespace Tessella
     namespace internal
     {
       /**
-       * Integrand of a functor of incompressible_operators.h whose data are
-       * FlowFunctionData. A device compiles the functor at run time together
-       * with FlowFunctions::device_code(), so that the kernels contain the
-       * data of the program. The functor's bits are its argument on the
-       * device, too: there its data are a struct of the same size.
+       * Integrand of a functor of incompressible_operators.h or
+       * incompressible_temperature.h whose data are FlowFunctionData. A device
+       * compiles the functor at run time together with
+       * FlowFunctions::device_code(), so that the kernels contain the data of
+       * the program. The functor's bits are its argument on the device, too:
+       * there its data are a struct of the same size.
        */
       template <int dim, typename F>
       class FlowIntegrand : public FunctorIntegrand<dim, F>
@@ -86,7 +87,7 @@ namespace Tessella
                      std::to_string(dim) + ">;\n  const void *functions;\n" +
                      members + "};\n";
             }
-          return "#include <tessella/flow/incompressible_operators.h>\n"
+          return "#include <tessella/flow/incompressible_temperature.h>\n"
                  "using namespace Tessella;\n" +
                  data + "using Functor = Tessella::Flow::" + type + "<" +
                  std::to_string(dim) + arguments +

@@ -25,6 +25,25 @@ namespace Tessella
       }
 
       void
+      check_temperature(const IncompressibleParameters &p)
+      {
+        const TemperatureParameters &t = p.temperature;
+        AssertThrow(t.diffusivity > 0. && std::isfinite(t.diffusivity),
+                    ExcMessage("The diffusivity of the temperature is " +
+                               value_text(t.diffusivity) +
+                               ", but must be positive."));
+        AssertThrow(std::isfinite(t.expansion) && std::isfinite(t.reference) &&
+                      std::isfinite(t.gravity[0]) &&
+                      std::isfinite(t.gravity[1]) &&
+                      std::isfinite(t.gravity[2]),
+                    ExcMessage("The expansion coefficient, the gravity and the "
+                               "reference temperature must be finite."));
+        AssertThrow(p.n_subcycles == 0,
+                    ExcMessage("There are no subcycles with a temperature, "
+                               "whose convection is extrapolated: take none."));
+      }
+
+      void
       check_parameters(const IncompressibleParameters &p)
       {
         const auto check = [](const bool good, const std::string &text) {
@@ -53,6 +72,8 @@ namespace Tessella
                 p.zeta >= 0.,
               "The factors of penalties and of the convective flux must not be "
               "negative.");
+        if (p.temperature.enabled)
+          check_temperature(p);
       }
 
       /// The parameters after a check.
@@ -101,9 +122,10 @@ namespace Tessella
     void
     IncompressibleFlow<dim>::initialize(const double         time,
                                         const Function<dim> &velocity,
-                                        const Function<dim> *pressure)
+                                        const Function<dim> *pressure,
+                                        const Function<dim> *temperature)
     {
-      implementation->scheme->initialize(time, velocity, pressure);
+      implementation->scheme->initialize(time, velocity, pressure, temperature);
     }
 
     template <int dim>
@@ -119,12 +141,11 @@ namespace Tessella
     IncompressibleFlow<dim>::initialize_with_past(const double   time,
                                                   const double   step,
                                                   Function<dim> &velocity,
-                                                  Function<dim> &pressure)
+                                                  Function<dim> &pressure,
+                                                  Function<dim> *temperature)
     {
-      implementation->scheme->initialize_with_past(time,
-                                                   step,
-                                                   velocity,
-                                                   pressure);
+      implementation->scheme->initialize_with_past(
+        time, step, velocity, pressure, temperature);
     }
 
     template <int dim>
@@ -167,6 +188,20 @@ namespace Tessella
     IncompressibleFlow<dim>::forces(const bool consistent) const
     {
       return implementation->scheme->forces(consistent);
+    }
+
+    template <int dim>
+    std::map<types::boundary_id, double>
+    IncompressibleFlow<dim>::heat_fluxes(const bool consistent) const
+    {
+      return implementation->scheme->heat_fluxes(consistent);
+    }
+
+    template <int dim>
+    double
+    IncompressibleFlow<dim>::temperature_integral() const
+    {
+      return implementation->scheme->temperature_integral();
     }
 
     template <int dim>
@@ -213,6 +248,13 @@ namespace Tessella
     }
 
     template <int dim>
+    const AgglomerationHandler<dim> &
+    IncompressibleFlow<dim>::temperature_space() const
+    {
+      return implementation->scheme->spaces.scalar;
+    }
+
+    template <int dim>
     double
     IncompressibleFlow<dim>::time() const
     {
@@ -238,6 +280,13 @@ namespace Tessella
     IncompressibleFlow<dim>::pressure() const
     {
       return implementation->scheme->pressure();
+    }
+
+    template <int dim>
+    const HostVector<double> &
+    IncompressibleFlow<dim>::temperature() const
+    {
+      return implementation->scheme->temperature();
     }
 
     template <int dim>

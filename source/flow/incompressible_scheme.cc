@@ -248,8 +248,18 @@ namespace Tessella
         pressure_solver =
           std::make_unique<PressureSolver<dim, VectorType>>(spaces.pressure,
                                                             parameters);
-        velocity_solver = std::make_unique<VelocitySolver<dim, VectorType>>(
-          spaces.scalar, spaces.velocity, parameters, symmetry_axes());
+        velocity_solver = std::make_unique<DiffusionSolver<dim, VectorType>>(
+          "velocity",
+          spaces.scalar,
+          spaces.velocity,
+          parameters,
+          parameters.viscosity,
+          given_components());
+        if (parameters.temperature.enabled)
+          heat_equation =
+            std::make_unique<TemperatureEquation<dim, VectorType>>(spaces,
+                                                                   functions,
+                                                                   parameters);
         penalty_solver =
           std::make_unique<PenaltySolver<dim, VectorType>>(spaces.velocity,
                                                            spaces.constant,
@@ -279,6 +289,8 @@ namespace Tessella
                           spaces.velocity.get_communicator());
             host_p.reinit(spaces.pressure.locally_owned_dofs(),
                           spaces.pressure.get_communicator());
+            host_t.reinit(spaces.scalar.locally_owned_dofs(),
+                          spaces.scalar.get_communicator());
           }
         wu_op.reinit(omega);
         wu_op.reinit(zero_omega);
@@ -288,33 +300,52 @@ namespace Tessella
 
       // ---- checks
 
+      namespace
+      {
+        /// Throws unless each boundary id of the mesh has one condition, and
+        /// there are no others. @p name is that of a condition.
+        template <typename Type>
+        void
+        check_types(
+          const BoundaryTypes<Type>                               &boundary,
+          const std::map<types::boundary_id, std::vector<double>> &of_id,
+          const std::string                                       &name)
+        {
+          for (const auto &id : of_id)
+            AssertThrow(boundary.find(id.first) < boundary.n_conditions,
+                        ExcMessage("Boundary id " + std::to_string(id.first) +
+                                   " has no " + name +
+                                   ": give one for each boundary id of the "
+                                   "mesh."));
+          for (unsigned int i = 0; i < boundary.n_conditions; ++i)
+            {
+              const std::string id = std::to_string(boundary.boundary_id[i]);
+              AssertThrow(of_id.count(boundary.boundary_id[i]) > 0,
+                          ExcMessage("There is a " + name +
+                                     " for boundary id " + id +
+                                     ", which the mesh does not have."));
+              AssertThrow(boundary.find(boundary.boundary_id[i]) == i,
+                          ExcMessage("Boundary id " + id +
+                                     " has more than one " + name + "."));
+            }
+        }
+      } // namespace
+
+
+
       template <int dim, typename VectorType>
       void
       SplittingScheme<dim, VectorType>::check_boundary_ids()
       {
-        const IncompressibleConditions &boundary = parameters.boundary;
-        VectorType                      zero;
+        VectorType zero;
         p_op.reinit(zero);
         const auto of_id =
           p_op.template integrate_boundary<VectorType>(data_flux, {&zero});
-        for (const auto &id : of_id)
-          AssertThrow(boundary.find(id.first) < boundary.n_conditions,
-                      ExcMessage(
-                        "Boundary id " + std::to_string(id.first) +
-                        " has no boundary condition: give one for each "
-                        "boundary id of the mesh."));
-        for (unsigned int i = 0; i < boundary.n_conditions; ++i)
-          {
-            AssertThrow(of_id.count(boundary.boundary_id[i]) > 0,
-                        ExcMessage("There is a boundary condition for boundary "
-                                   "id " +
-                                   std::to_string(boundary.boundary_id[i]) +
-                                   ", which the mesh does not have."));
-            AssertThrow(boundary.find(boundary.boundary_id[i]) == i,
-                        ExcMessage("There are two conditions for boundary id " +
-                                   std::to_string(boundary.boundary_id[i]) +
-                                   "."));
-          }
+        check_types(parameters.boundary, of_id, "boundary condition");
+        if (parameters.temperature.enabled)
+          check_types(parameters.temperature.boundary,
+                      of_id,
+                      "boundary condition of the temperature");
       }
 
 
@@ -348,6 +379,36 @@ namespace Tessella
                                      " is not normal to an axis."));
             }
         return result;
+      }
+
+
+
+      template <int dim, typename VectorType>
+      std::vector<std::set<types::boundary_id>>
+      SplittingScheme<dim, VectorType>::given_components()
+      {
+        const IncompressibleConditions &boundary = parameters.boundary;
+        const std::vector<unsigned int> axes     = symmetry_axes();
+        std::vector<std::set<types::boundary_id>> result(dim);
+        for (unsigned int c = 0; c < dim; ++c)
+          for (unsigned int i = 0; i < boundary.n_conditions; ++i)
+            if (boundary.type[i] == IncompressibleCondition::velocity ||
+                (boundary.type[i] == IncompressibleCondition::symmetry &&
+                 axes[i] == c))
+              result[c].insert(boundary.boundary_id[i]);
+        return result;
+      }
+
+
+
+      template <int dim, typename VectorType>
+      TemperatureEquation<dim, VectorType> &
+      SplittingScheme<dim, VectorType>::heat() const
+      {
+        AssertThrow(heat_equation != nullptr,
+                    ExcMessage("The flow has no temperature: set "
+                               "TemperatureParameters::enabled."));
+        return *heat_equation;
       }
 
 
@@ -418,6 +479,9 @@ namespace Tessella
                     &wu_op,
                     &puuu_op,
                     &uuu_op});
+        if (heat_equation != nullptr)
+          for (PointwiseOperator<dim> *op : heat_equation->operators())
+            all.push_back(op);
         std::exception_ptr first;
         for (PointwiseOperator<dim> *op : all)
           try
@@ -609,6 +673,8 @@ namespace Tessella
           set_to_sum(terms_of(s.order, s.bdf.alpha, s.past), sum);
         result = 0.;
         add_force(s.end, 1., result);
+        if (heat_equation != nullptr)
+          heat_equation->add_buoyancy(u, result);
         if (parameters.n_subcycles == 0)
           for (unsigned int i = 0; i < s.order; ++i)
             result.add(-s.bdf.beta[i],
@@ -831,28 +897,9 @@ namespace Tessella
                              : "pressure correction") +
                " of order " + std::to_string(parameters.order) +
                ", pressure degree " +
-               std::to_string(parameters.pressure_degree);
+               std::to_string(parameters.pressure_degree) +
+               (heat_equation != nullptr ? ", with a temperature" : "");
       }
-
-
-
-      namespace
-      {
-        /// Projects a function to the space of a handler, on the host.
-        template <int dim, typename VectorType>
-        void
-        project_function(const AgglomerationHandler<dim> &handler,
-                         const Function<dim>             &function,
-                         VectorType                      &result)
-        {
-          FlowVector vector;
-          vector.reinit(handler.locally_owned_dofs(),
-                        handler.get_communicator());
-          typename FlowVector::Base &base = vector;
-          Tessella::VectorTools::project(handler, function, base);
-          assign(vector, result);
-        }
-      } // namespace
 
 
 
@@ -861,7 +908,8 @@ namespace Tessella
       SplittingScheme<dim, VectorType>::initialize(
         const double         new_time,
         const Function<dim> &velocity_function,
-        const Function<dim> *pressure_function)
+        const Function<dim> *pressure_function,
+        const Function<dim> *temperature_function)
       {
         time    = new_time;
         n_steps = 0;
@@ -875,6 +923,8 @@ namespace Tessella
           project_function(spaces.pressure, *pressure_function, p);
         if (pressure_solver->has_null_space())
           pressure_solver->constants().project(p);
+        if (heat_equation != nullptr)
+          heat_equation->initialize(temperature_function);
         state_changes();
         check_net_flux(time);
       }
@@ -918,7 +968,10 @@ namespace Tessella
                     ExcMessage(
                       "A flow starts from another one only on the same "
                       "polytopes."));
-        initialize(new_time, Functions::ZeroFunction<dim>(dim), nullptr);
+        initialize(new_time,
+                   Functions::ZeroFunction<dim>(dim),
+                   nullptr,
+                   nullptr);
         FlowVector velocity_copy, pressure_copy;
         velocity_copy.reinit(spaces.velocity.locally_owned_dofs(),
                              spaces.velocity.get_communicator());
@@ -936,6 +989,18 @@ namespace Tessella
                               pressure_copy);
         assign(velocity_copy, u);
         assign(pressure_copy, p);
+        if (heat_equation != nullptr && other.parameters.temperature.enabled)
+          {
+            FlowVector copy;
+            copy.reinit(spaces.scalar.locally_owned_dofs(),
+                        spaces.scalar.get_communicator());
+            copy_common_functions(others.scalar.polytopic_dofs(),
+                                  other.temperature(),
+                                  spaces.scalar.polytopic_dofs(),
+                                  n,
+                                  copy);
+            assign(copy, heat_equation->present);
+          }
         state_changes();
         viscous_u = u;
       }
@@ -948,16 +1013,24 @@ namespace Tessella
         const double   new_time,
         const double   length,
         Function<dim> &velocity_function,
-        Function<dim> &pressure_function)
+        Function<dim> &pressure_function,
+        Function<dim> *temperature_function)
       {
-        velocity_function.set_time(new_time);
-        pressure_function.set_time(new_time);
-        initialize(new_time, velocity_function, &pressure_function);
+        const auto set_time = [&](const double t) {
+          velocity_function.set_time(t);
+          pressure_function.set_time(t);
+          if (temperature_function != nullptr)
+            temperature_function->set_time(t);
+        };
+        set_time(new_time);
+        initialize(new_time,
+                   velocity_function,
+                   &pressure_function,
+                   temperature_function);
         for (unsigned int i = parameters.order - 1; i > 0; --i)
           {
             const double t = new_time - i * length;
-            velocity_function.set_time(t);
-            pressure_function.set_time(t);
+            set_time(t);
             VectorType before_u(u), before_p(p), n(u);
             project_function(spaces.velocity, velocity_function, before_u);
             project_function(spaces.pressure, pressure_function, before_p);
@@ -967,9 +1040,13 @@ namespace Tessella
             past_u.push(length, before_u);
             past_n.push(length, n);
             past_p.push(length, before_p);
+            if (heat_equation != nullptr)
+              heat_equation->add_past(t,
+                                      length,
+                                      before_u,
+                                      temperature_function);
           }
-        velocity_function.set_time(new_time);
-        pressure_function.set_time(new_time);
+        set_time(new_time);
       }
 
 
@@ -993,12 +1070,21 @@ namespace Tessella
             const Tessella::internal::DeferredChecks deferred;
             if (parameters.n_subcycles == 0)
               compute_convection(time, u, present_convection);
+            report.convection_seconds += lap();
+            if (heat_equation != nullptr)
+              {
+                // First, so that the force has the new temperature.
+                report.temperature_iterations = heat_equation->solve(s);
+                report.temperature_seconds    = lap();
+              }
             if (parameters.method == SplittingMethod::dual_splitting)
               dual_splitting_step(s);
             else
               pressure_correction_step(s);
             penalty_step(s, next_u);
             norm = next_u.linfty_norm() + next_p.linfty_norm();
+            if (heat_equation != nullptr)
+              norm += heat_equation->next.linfty_norm();
           }
         catch (const ExceptionBase &)
           {
@@ -1016,6 +1102,8 @@ namespace Tessella
         past_u.push(dt, u);
         past_n.push(dt, present_convection);
         past_p.push(dt, p);
+        if (heat_equation != nullptr)
+          heat_equation->accept(dt);
         u         = next_u;
         p         = next_p;
         viscous_u = next_viscous_u;
@@ -1043,7 +1131,7 @@ namespace Tessella
       void
       SplittingScheme<dim, VectorType>::state_changes()
       {
-        host_u_is_present = host_p_is_present = false;
+        host_u_is_present = host_p_is_present = host_t_is_present = false;
       }
 
 
@@ -1073,6 +1161,19 @@ namespace Tessella
 
 
       template <int dim, typename VectorType>
+      const FlowVector &
+      SplittingScheme<dim, VectorType>::temperature()
+      {
+        const VectorType &t = heat().present;
+        if (host_t_is_present)
+          return host_t;
+        host_t_is_present = on_device<VectorType>;
+        return to_host(t, host_t);
+      }
+
+
+
+      template <int dim, typename VectorType>
       void
       SplittingScheme<dim, VectorType>::compute_vorticity(FlowVector &result)
       {
@@ -1092,7 +1193,9 @@ namespace Tessella
       SplittingScheme<dim, VectorType>::memory_consumption() const
       {
         return pressure_solver->memory_consumption() +
-               velocity_solver->memory_consumption();
+               velocity_solver->memory_consumption() +
+               (heat_equation != nullptr ? heat_equation->memory_consumption()
+                                         : 0);
       }
 
 
@@ -1129,6 +1232,24 @@ namespace Tessella
 
 
       template <int dim, typename VectorType>
+      std::map<types::boundary_id, double>
+      SplittingScheme<dim, VectorType>::heat_fluxes(const bool consistent)
+      {
+        return heat().heat_fluxes(time, consistent);
+      }
+
+
+
+      template <int dim, typename VectorType>
+      double
+      SplittingScheme<dim, VectorType>::temperature_integral()
+      {
+        return heat().integral();
+      }
+
+
+
+      template <int dim, typename VectorType>
       double
       SplittingScheme<dim, VectorType>::mass_error()
       {
@@ -1159,30 +1280,70 @@ namespace Tessella
 
 
 
-      // ---- checkpoints: pressures are stored as the first component of a
-      // velocity, since a file has vectors of one space
+      // ---- checkpoints: pressures and temperatures are stored as the first
+      // component of a velocity, since a file has vectors of one space
 
       namespace
       {
+        /// Copies scalars to the first component of velocities, whose others
+        /// become zero.
+        template <int dim, typename VectorType>
         void
-        copy_pressure(const PolytopicDoFs &velocity,
-                      const PolytopicDoFs &pressure,
-                      const unsigned int   n_polytopes,
-                      FlowVector          &u,
-                      FlowVector          &p,
-                      const bool           to_velocity)
+        store_as_velocities(const FlowSpaces<dim>                 &spaces,
+                            const AgglomerationHandler<dim>       &handler,
+                            const std::vector<const VectorType *> &scalars,
+                            std::vector<VectorType>               &result)
         {
-          if (to_velocity)
-            u = 0.;
-          for (unsigned int k = 0; k < n_polytopes; ++k)
+          const PolytopicDoFs &dofs      = spaces.velocity.polytopic_dofs(),
+                              &of_scalar = handler.polytopic_dofs();
+          FlowVector velocity, copy;
+          velocity.reinit(spaces.velocity.locally_owned_dofs(),
+                          spaces.velocity.get_communicator());
+          copy.reinit(handler.locally_owned_dofs(), handler.get_communicator());
+          for (unsigned int i = 0; i < scalars.size(); ++i)
             {
-              double *const        a = u.begin() + velocity.dof_offset[k],
-                            *const b = p.begin() + pressure.dof_offset[k];
-              if (to_velocity)
-                std::copy_n(b, pressure.n_basis[k], a);
-              else
-                std::copy_n(a, pressure.n_basis[k], b);
+              const FlowVector &scalar = to_host(*scalars[i], copy);
+              for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+                std::copy_n(scalar.begin() + of_scalar.dof_offset[k],
+                            of_scalar.n_basis[k],
+                            velocity.begin() + dofs.dof_offset[k]);
+              assign(velocity, result[i]);
             }
+        }
+
+        /// The first component of velocity @p from as a scalar of @p handler.
+        template <int dim, typename VectorType>
+        void
+        restore_from_velocity(const FlowSpaces<dim>           &spaces,
+                              const AgglomerationHandler<dim> &handler,
+                              const VectorType                &from,
+                              VectorType                      &result)
+        {
+          const PolytopicDoFs &dofs      = spaces.velocity.polytopic_dofs(),
+                              &of_scalar = handler.polytopic_dofs();
+          FlowVector copy, scalar;
+          copy.reinit(spaces.velocity.locally_owned_dofs(),
+                      spaces.velocity.get_communicator());
+          scalar.reinit(handler.locally_owned_dofs(),
+                        handler.get_communicator());
+          const FlowVector &velocity = to_host(from, copy);
+          for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+            std::copy_n(velocity.begin() + dofs.dof_offset[k],
+                        of_scalar.n_basis[k],
+                        scalar.begin() + of_scalar.dof_offset[k]);
+          assign(scalar, result);
+        }
+
+        /// The present value of a quantity and its past ones.
+        template <typename VectorType>
+        std::vector<const VectorType *>
+        with_past(const VectorType              &present,
+                  const TimeHistory<VectorType> &past)
+        {
+          std::vector<const VectorType *> result(1, &present);
+          for (unsigned int i = 0; i < past.size(); ++i)
+            result.push_back(&past.value(i));
+          return result;
         }
       } // namespace
 
@@ -1219,24 +1380,27 @@ namespace Tessella
         store_history(parameters.n_subcycles > 0 ? convections : past_n,
                       state,
                       vectors);
-        std::vector<const VectorType *> pressures(1, &p);
-        for (unsigned int i = 0; i < past_p.size(); ++i)
-          pressures.push_back(&past_p.value(i));
-        std::vector<VectorType> as_velocity(pressures.size(), u);
-        FlowVector velocity_copy(velocity()), pressure_copy(pressure());
-        for (unsigned int i = 0; i < pressures.size(); ++i)
-          {
-            pressure_copy = to_host(*pressures[i], pressure_copy);
-            copy_pressure(spaces.velocity.polytopic_dofs(),
-                          spaces.pressure.polytopic_dofs(),
-                          spaces.velocity.n_polytopes(),
-                          velocity_copy,
-                          pressure_copy,
-                          true);
-            assign(velocity_copy, as_velocity[i]);
-            vectors.push_back(&as_velocity[i]);
-          }
+        const unsigned int      n = past_u.size();
+        std::vector<VectorType> pressures(n + 1, u),
+          temperatures(heat_equation != nullptr ? 2 * n + 1 : 0, u);
+        store_as_velocities(spaces,
+                            spaces.pressure,
+                            with_past(p, past_p),
+                            pressures);
+        for (const VectorType &pressure : pressures)
+          vectors.push_back(&pressure);
         vectors.push_back(&viscous_u);
+        // Then temperatures and their convections.
+        if (heat_equation != nullptr)
+          {
+            auto scalars =
+              with_past(heat_equation->present, heat_equation->past);
+            for (unsigned int i = 0; i < n; ++i)
+              scalars.push_back(&heat_equation->past_n.value(i));
+            store_as_velocities(spaces, spaces.scalar, scalars, temperatures);
+          }
+        for (const VectorType &temperature : temperatures)
+          vectors.push_back(&temperature);
         write_time_state(file_name, spaces.velocity, state, vectors);
       }
 
@@ -1255,28 +1419,36 @@ namespace Tessella
                                ", but this run uses " + description() +
                                ": choose the method, order and degrees of the "
                                "checkpoint."));
-        const unsigned int n = state.history_steps.size();
-        AssertThrow(vectors.size() == 3 * n + 3,
+        const unsigned int n                 = state.history_steps.size();
+        const unsigned int first_temperature = 3 * n + 3;
+        AssertThrow(vectors.size() ==
+                      first_temperature +
+                        (heat_equation != nullptr ? 2 * n + 1 : 0),
                     ExcMessage("The checkpoint '" + file_name +
                                "' was not written by an incompressible flow."));
         std::vector<VectorType> pressures(n + 1, p);
-        FlowVector velocity_copy(velocity()), pressure_copy(pressure());
         for (unsigned int i = 0; i <= n; ++i)
+          restore_from_velocity(spaces,
+                                spaces.pressure,
+                                vectors[1 + 2 * n + i],
+                                pressures[i]);
+        if (heat_equation != nullptr)
           {
-            velocity_copy = to_host(vectors[1 + 2 * n + i], velocity_copy);
-            copy_pressure(spaces.velocity.polytopic_dofs(),
-                          spaces.pressure.polytopic_dofs(),
-                          spaces.velocity.n_polytopes(),
-                          velocity_copy,
-                          pressure_copy,
-                          false);
-            assign(pressure_copy, pressures[i]);
+            std::vector<VectorType> scalars(2 * n + 1, heat_equation->present);
+            for (unsigned int i = 0; i < scalars.size(); ++i)
+              restore_from_velocity(spaces,
+                                    spaces.scalar,
+                                    vectors[first_temperature + i],
+                                    scalars[i]);
+            restore_history(state, scalars, 1, heat_equation->past);
+            restore_history(state, scalars, 1 + n, heat_equation->past_n);
+            heat_equation->present = scalars[0];
           }
         restore_history(state, vectors, 1, past_u);
         restore_history(state, vectors, 1 + n, past_n);
         restore_history(state, pressures, 1, past_p);
         u         = vectors[0];
-        viscous_u = vectors.back();
+        viscous_u = vectors[first_temperature - 1];
         p         = pressures[0];
         time      = state.time;
         n_steps   = state.n_steps;

@@ -13,11 +13,13 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "incompressible_solvers.h"
+#include "incompressible_temperature.h"
 
 // Stages of the splitting methods of IncompressibleFlow.
 
@@ -47,12 +49,14 @@ namespace Tessella
         virtual void
         initialize(const double                 time,
                    const dealii::Function<dim> &velocity,
-                   const dealii::Function<dim> *pressure) = 0;
+                   const dealii::Function<dim> *pressure,
+                   const dealii::Function<dim> *temperature) = 0;
         virtual void
         initialize_with_past(const double           time,
                              const double           step,
                              dealii::Function<dim> &velocity,
-                             dealii::Function<dim> &pressure) = 0;
+                             dealii::Function<dim> &pressure,
+                             dealii::Function<dim> *temperature) = 0;
         virtual void
         initialize(const double time, FlowScheme &other) = 0;
         virtual void
@@ -64,12 +68,18 @@ namespace Tessella
         velocity() = 0;
         virtual const FlowVector &
         pressure() = 0;
+        virtual const FlowVector &
+        temperature() = 0;
         virtual void
         compute_vorticity(FlowVector &result) = 0;
         virtual std::pair<double, double>
         energy_and_enstrophy() = 0;
         virtual std::map<dealii::types::boundary_id, std::vector<double>>
         forces(const bool consistent) = 0;
+        virtual std::map<dealii::types::boundary_id, double>
+        heat_fluxes(const bool consistent) = 0;
+        virtual double
+        temperature_integral() = 0;
         virtual double
         mass_error() = 0;
         virtual void
@@ -114,12 +124,14 @@ namespace Tessella
         void
         initialize(const double                 time,
                    const dealii::Function<dim> &velocity,
-                   const dealii::Function<dim> *pressure) override;
+                   const dealii::Function<dim> *pressure,
+                   const dealii::Function<dim> *temperature) override;
         void
         initialize_with_past(const double           time,
                              const double           step,
                              dealii::Function<dim> &velocity,
-                             dealii::Function<dim> &pressure) override;
+                             dealii::Function<dim> &pressure,
+                             dealii::Function<dim> *temperature) override;
         void
         initialize(const double time, FlowScheme<dim> &other) override;
         void
@@ -130,12 +142,18 @@ namespace Tessella
         velocity() override;
         const FlowVector &
         pressure() override;
+        const FlowVector &
+        temperature() override;
         void
         compute_vorticity(FlowVector &result) override;
         std::pair<double, double>
         energy_and_enstrophy() override;
         std::map<dealii::types::boundary_id, std::vector<double>>
         forces(const bool consistent) override;
+        std::map<dealii::types::boundary_id, double>
+        heat_fluxes(const bool consistent) override;
+        double
+        temperature_integral() override;
         double
         mass_error() override;
         void
@@ -158,14 +176,7 @@ namespace Tessella
         using FlowScheme<dim>::time;
 
         // ---- stages of a step
-        struct Step
-        {
-          double                          dt, begin, end, gamma_over_dt;
-          unsigned int                    order;
-          std::vector<double>             lengths;
-          BDFCoefficients                 bdf;
-          std::vector<const VectorType *> past; ///< u^n, u^{n-1}, ..
-        };
+        using Step = FlowStep<VectorType>;
         Step
         make_step(const double dt) const;
         void
@@ -228,8 +239,15 @@ namespace Tessella
         // ---- checks
         void
         check_boundary_ids();
+        /// Axes to which symmetry parts are normal, for each condition.
         std::vector<unsigned int>
         symmetry_axes();
+        /// Boundary ids on which each component of the velocity is given.
+        std::vector<std::set<dealii::types::boundary_id>>
+        given_components();
+        /// The temperature, or an error if there is none.
+        TemperatureEquation<dim, VectorType> &
+        heat() const;
         void
         check_net_flux(const double t);
         /// Throws if the operators of a step had results that are not finite.
@@ -287,12 +305,14 @@ namespace Tessella
         FunctorIntegrand<dim, DataSpeed<dim, Data>>  data_speed;
 
         FlowMass<dim, VectorType> velocity_mass, pressure_mass, vorticity_mass;
-        std::unique_ptr<PressureSolver<dim, VectorType>> pressure_solver;
-        std::unique_ptr<VelocitySolver<dim, VectorType>> velocity_solver;
-        std::unique_ptr<PenaltySolver<dim, VectorType>>  penalty_solver;
-        std::unique_ptr<CFLSteps<dim>>                   cfl;
-        mutable PolytopewiseOperator<dim>                polytopewise;
-        const LowStorageTableau                          runge_kutta;
+        std::unique_ptr<PressureSolver<dim, VectorType>>  pressure_solver;
+        std::unique_ptr<DiffusionSolver<dim, VectorType>> velocity_solver;
+        std::unique_ptr<PenaltySolver<dim, VectorType>>   penalty_solver;
+        /// Null without temperature.
+        std::unique_ptr<TemperatureEquation<dim, VectorType>> heat_equation;
+        std::unique_ptr<CFLSteps<dim>>                        cfl;
+        mutable PolytopewiseOperator<dim>                     polytopewise;
+        const LowStorageTableau                               runge_kutta;
 
         VectorType u, p;
         /// Velocity of the last solve with viscosity, for consistent forces:
@@ -309,8 +329,9 @@ namespace Tessella
           terms_u, terms_p, sum_u, rhs_u, stage_u, next_u, next_p,
           weak_divergence, phi;
         /// Copies of the state in the memory of the host.
-        FlowVector    host_u, host_p;
-        bool          host_u_is_present = false, host_p_is_present = false;
+        FlowVector host_u, host_p, host_t;
+        bool       host_u_is_present = false, host_p_is_present = false,
+             host_t_is_present = false;
         dealii::Timer timer;
       };
     } // namespace internal

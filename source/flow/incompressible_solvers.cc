@@ -293,28 +293,24 @@ namespace Tessella
       // ---- velocity
 
       template <int dim, typename VectorType>
-      VelocitySolver<dim, VectorType>::VelocitySolver(
-        const AgglomerationHandler<dim> &scalar,
-        const AgglomerationHandler<dim> &velocity,
-        const IncompressibleParameters  &parameters,
-        const std::vector<unsigned int> &axis)
-        : scalar(scalar)
-        , velocity(velocity)
+      DiffusionSolver<dim, VectorType>::DiffusionSolver(
+        const std::string                               &name,
+        const AgglomerationHandler<dim>                 &scalar,
+        const AgglomerationHandler<dim>                 &all_components,
+        const IncompressibleParameters                  &parameters,
+        const double                                     diffusivity,
+        const std::vector<std::set<types::boundary_id>> &dirichlet)
+        : name(name)
+        , scalar(scalar)
+        , all_components(all_components)
         , parameters(parameters)
+        , diffusivity(diffusivity)
         , mass(scalar)
       {
-        const IncompressibleConditions &boundary = parameters.boundary;
-        std::vector<std::vector<bool>>  dirichlet(dim);
-        for (unsigned int c = 0; c < dim; ++c)
-          for (unsigned int i = 0; i < boundary.n_conditions; ++i)
-            dirichlet[c].push_back(
-              boundary.type[i] == IncompressibleCondition::velocity ||
-              (boundary.type[i] == IncompressibleCondition::symmetry &&
-               axis[i] == c));
-        for (unsigned int c = 0; c < dim; ++c)
+        for (unsigned int c = 0; c < dirichlet.size(); ++c)
           {
             std::vector<unsigned int> same;
-            for (unsigned int d = 0; d < dim; ++d)
+            for (unsigned int d = 0; d < dirichlet.size(); ++d)
               if (dirichlet[d] == dirichlet[c])
                 same.push_back(d);
             if (same[0] == c)
@@ -328,20 +324,18 @@ namespace Tessella
 
       template <int dim, typename VectorType>
       void
-      VelocitySolver<dim, VectorType>::add_system(
-        const std::vector<bool>         &dirichlet,
-        const std::vector<unsigned int> &components)
+      DiffusionSolver<dim, VectorType>::add_system(
+        const std::set<types::boundary_id> &dirichlet,
+        const std::vector<unsigned int>    &components)
       {
         AdvectionDiffusionReaction<dim> form;
-        form.set_diffusion(parameters.viscosity);
-        const IncompressibleConditions &boundary = parameters.boundary;
-        for (unsigned int i = 0; i < boundary.n_conditions; ++i)
-          {
-            Tessella::BoundaryCondition<dim> condition;
-            condition.type =
-              dirichlet[i] ? BoundaryType::dirichlet : BoundaryType::neumann;
-            form.set_boundary_condition(boundary.boundary_id[i], condition);
-          }
+        form.set_diffusion(diffusivity);
+        Tessella::BoundaryCondition<dim> condition;
+        condition.type = BoundaryType::neumann;
+        form.set_default_boundary_condition(condition);
+        condition.type = BoundaryType::dirichlet;
+        for (const types::boundary_id id : dirichlet)
+          form.set_boundary_condition(id, condition);
         systems.push_back(std::make_unique<System>());
         System &system    = *systems.back();
         system.components = components;
@@ -372,8 +366,8 @@ namespace Tessella
 
       template <int dim, typename VectorType>
       void
-      VelocitySolver<dim, VectorType>::set_factor(const double lambda,
-                                                  System      &system) const
+      DiffusionSolver<dim, VectorType>::set_factor(const double lambda,
+                                                   System      &system) const
       {
         std::size_t i = 0;
         for_diagonal(scalar, system.matrix, [&](double &entry) {
@@ -388,22 +382,24 @@ namespace Tessella
 
       template <int dim, typename VectorType>
       void
-      VelocitySolver<dim, VectorType>::send_matrix()
+      DiffusionSolver<dim, VectorType>::send_matrix()
       {
         if constexpr (on_device<VectorType>)
           {
-            const PolytopicDoFs           &dofs   = scalar.polytopic_dofs();
+            const PolytopicDoFs &dofs = scalar.polytopic_dofs();
+            const unsigned int   n_components =
+              all_components.polytopic_dofs().n_components;
             const HostBlockMatrix<double> &one    = systems[0]->matrix;
             const BlockSparsity           &of_one = one.block_sparsity();
-            std::vector<const double *>    values(dim, nullptr);
+            std::vector<const double *>    values(n_components, nullptr);
             for (const auto &system : systems)
               for (const unsigned int c : system->components)
                 values[c] = system->matrix.values();
-            const ComponentRows rows(of_one, dofs.dof_offset, dim);
+            const ComponentRows rows(of_one, dofs.dof_offset, n_components);
             std::vector<double> all_values(rows.sparsity.n_nonzero_elements());
             auto                to = all_values.begin();
             for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
-              for (unsigned int c = 0; c < dim; ++c)
+              for (unsigned int c = 0; c < n_components; ++c)
                 to = std::copy(values[c] + of_one.value_offset[k],
                                values[c] + of_one.value_offset[k + 1],
                                to);
@@ -418,11 +414,11 @@ namespace Tessella
 
       template <int dim, typename VectorType>
       void
-      VelocitySolver<dim, VectorType>::extract(const unsigned int c,
-                                               const FlowVector  &from,
-                                               FlowVector        &to) const
+      DiffusionSolver<dim, VectorType>::extract(const unsigned int c,
+                                                const FlowVector  &from,
+                                                FlowVector        &to) const
       {
-        const PolytopicDoFs &v = velocity.polytopic_dofs(),
+        const PolytopicDoFs &v = all_components.polytopic_dofs(),
                             &s = scalar.polytopic_dofs();
         for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
           std::copy_n(from.begin() + v.dof_offset[k] +
@@ -435,11 +431,11 @@ namespace Tessella
 
       template <int dim, typename VectorType>
       void
-      VelocitySolver<dim, VectorType>::insert(const unsigned int c,
-                                              const FlowVector  &from,
-                                              FlowVector        &to) const
+      DiffusionSolver<dim, VectorType>::insert(const unsigned int c,
+                                               const FlowVector  &from,
+                                               FlowVector        &to) const
       {
-        const PolytopicDoFs &v = velocity.polytopic_dofs(),
+        const PolytopicDoFs &v = all_components.polytopic_dofs(),
                             &s = scalar.polytopic_dofs();
         for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
           std::copy_n(from.begin() + s.dof_offset[k],
@@ -452,9 +448,9 @@ namespace Tessella
 
       template <int dim, typename VectorType>
       unsigned int
-      VelocitySolver<dim, VectorType>::solve(const double      lambda,
-                                             const VectorType &rhs,
-                                             VectorType       &solution)
+      DiffusionSolver<dim, VectorType>::solve(const double      lambda,
+                                              const VectorType &rhs,
+                                              VectorType       &solution)
       {
         if (lambda != present_factor)
           {
@@ -465,13 +461,8 @@ namespace Tessella
         present_factor      = lambda;
         unsigned int result = 0;
         if constexpr (on_device<VectorType>)
-          result = solve_by_cg("velocity",
-                               parameters,
-                               all,
-                               all_preconditioner,
-                               rhs,
-                               solution,
-                               vectors);
+          result = solve_by_cg(
+            name, parameters, all, all_preconditioner, rhs, solution, vectors);
         else
           for (auto &system : systems)
             for (const unsigned int c : system->components)
@@ -479,7 +470,7 @@ namespace Tessella
                 extract(c, rhs, b);
                 extract(c, solution, x);
                 result = std::max(result,
-                                  solve_by_cg("velocity",
+                                  solve_by_cg(name,
                                               parameters,
                                               system->matrix,
                                               system->preconditioner,
@@ -495,7 +486,7 @@ namespace Tessella
 
       template <int dim, typename VectorType>
       std::size_t
-      VelocitySolver<dim, VectorType>::memory_consumption() const
+      DiffusionSolver<dim, VectorType>::memory_consumption() const
       {
         std::size_t result = 0;
         for (const auto &system : systems)
@@ -815,9 +806,9 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim, VectorType)              \
-  template class PressureSolver<dim, VectorType>; \
-  template class VelocitySolver<dim, VectorType>; \
+#define INSTANTIATE(dim, VectorType)               \
+  template class PressureSolver<dim, VectorType>;  \
+  template class DiffusionSolver<dim, VectorType>; \
   template class PenaltySolver<dim, VectorType>;
       template struct FlowSpaces<2>;
       template struct FlowSpaces<3>;

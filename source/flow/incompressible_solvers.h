@@ -13,10 +13,12 @@
 #include <tessella/multigrid/multigrid.h>
 #include <tessella/numerics/mass_matrix.h>
 #include <tessella/numerics/null_space.h>
+#include <tessella/numerics/vector_tools.h>
 #include <tessella/operators/pointwise_operator.h>
 
 #include <array>
 #include <memory>
+#include <set>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -74,6 +76,20 @@ namespace Tessella
 
         AgglomerationHandler<dim> velocity, pressure, scalar, constant;
       };
+
+      /// Projects a function to the space of a handler, on the host.
+      template <int dim, typename VectorType>
+      void
+      project_function(const AgglomerationHandler<dim> &handler,
+                       const dealii::Function<dim>     &function,
+                       VectorType                      &result)
+      {
+        FlowVector vector;
+        vector.reinit(handler.locally_owned_dofs(), handler.get_communicator());
+        typename FlowVector::Base &base = vector;
+        Tessella::VectorTools::project(handler, function, base);
+        assign(vector, result);
+      }
 
       /// Work vectors of a solver, which keep their memory. Those of deal.II's
       /// GrowingVectorMemory are shared by all systems, so that vectors of
@@ -178,8 +194,9 @@ namespace Tessella
 
 
       /**
-       * Systems lambda M + nu A of the velocity. Components whose boundary
-       * conditions have the same types share one scalar matrix. A change of
+       * Systems lambda M + nu A of the velocity, or of another vector of
+       * components that diffuse. Components whose boundary conditions have the
+       * same types share one scalar matrix. A change of
        * lambda adds lambda times the mass matrix to the diagonal blocks of nu
        * A, which are kept, and assembles nothing. The preconditioner is a
        * polynomial of block Jacobi of degree 4: conjugate gradients need about
@@ -188,16 +205,19 @@ namespace Tessella
        * again when lambda changes.
        */
       template <int dim, typename VectorType>
-      class VelocitySolver
+      class DiffusionSolver
       {
       public:
-        /// @p scalar has the space of one component of @p velocity. @p axis is
-        /// the axis to which each condition's part is normal, used for
-        /// symmetry parts.
-        VelocitySolver(const AgglomerationHandler<dim> &scalar,
-                       const AgglomerationHandler<dim> &velocity,
-                       const IncompressibleParameters  &parameters,
-                       const std::vector<unsigned int> &axis);
+        /// @p scalar has the space of one component of @p all_components. For
+        /// each of these, @p dirichlet has the boundary ids with given values.
+        /// @p name is for messages.
+        DiffusionSolver(
+          const std::string               &name,
+          const AgglomerationHandler<dim> &scalar,
+          const AgglomerationHandler<dim> &all_components,
+          const IncompressibleParameters  &parameters,
+          const double                     diffusivity,
+          const std::vector<std::set<dealii::types::boundary_id>> &dirichlet);
 
         /// Returns the largest number of iterations of a component.
         unsigned int
@@ -217,14 +237,14 @@ namespace Tessella
           BlockChebyshev<HostBlockMatrix<double>> preconditioner;
         };
         void
-        add_system(const std::vector<bool>         &dirichlet,
-                   const std::vector<unsigned int> &components);
+        add_system(const std::set<dealii::types::boundary_id> &dirichlet,
+                   const std::vector<unsigned int>            &components);
         void
         set_factor(const double lambda, System &system) const;
         /// Makes the matrix of all components, and its preconditioner.
         void
         send_matrix();
-        // Copies component c of a velocity to a vector of one component, and
+        // Copies component c of a vector to a vector of one component, and
         // back.
         void
         extract(const unsigned int c,
@@ -235,8 +255,10 @@ namespace Tessella
                const FlowVector  &from,
                FlowVector        &to) const;
 
-        const AgglomerationHandler<dim>     &scalar, &velocity;
+        const std::string                    name;
+        const AgglomerationHandler<dim>     &scalar, &all_components;
         const IncompressibleParameters       parameters;
+        const double                         diffusivity;
         MassMatrix<dim>                      mass;
         std::vector<std::unique_ptr<System>> systems;
         double                               present_factor = 0.;

@@ -23,16 +23,25 @@ namespace Tessella
       symmetry  ///< plane normal to an axis, u . n = 0 and no shear stress
     };
 
+    /// Types of boundary conditions of the temperature.
+    enum class TemperatureCondition
+    {
+      temperature, ///< T is given
+      heat_flux,   ///< kappa dT/dn is given
+      outflow      ///< dT/dn = 0; flow that comes back brings a given T
+    };
+
     /// Types of the boundary ids. An id without a type gives results that are
-    /// not numbers, which an operator reports; check_boundary_conditions()
-    /// finds it earlier.
-    struct IncompressibleConditions
+    /// not numbers, which an operator reports; IncompressibleFlow finds it
+    /// earlier.
+    template <typename Type>
+    struct BoundaryTypes
     {
       static constexpr unsigned int max_conditions = 16;
 
-      unsigned int            n_conditions = 0;
-      unsigned int            boundary_id[max_conditions];
-      IncompressibleCondition type[max_conditions];
+      unsigned int n_conditions = 0;
+      unsigned int boundary_id[max_conditions];
+      Type         type[max_conditions];
 
       /// Index of the condition of a boundary id; n_conditions if there is
       /// none.
@@ -45,24 +54,27 @@ namespace Tessella
         return n_conditions;
       }
       TESSELLA_HOST_DEVICE bool
-      is(const unsigned int id, const IncompressibleCondition what) const
+      is(const unsigned int id, const Type what) const
       {
         const unsigned int i = find(id);
         return i < n_conditions && type[i] == what;
       }
       void
-      add(const unsigned int id, const IncompressibleCondition what)
+      add(const unsigned int id, const Type what)
       {
         boundary_id[n_conditions] = id;
         type[n_conditions++]      = what;
       }
     };
+    using IncompressibleConditions = BoundaryTypes<IncompressibleCondition>;
+    using TemperatureConditions    = BoundaryTypes<TemperatureCondition>;
 
     /**
      * Data of a flow: boundary values and a force. Operators take any struct
      * with these members; its members are marked TESSELLA_HOST_DEVICE where a
      * device shall run them. They may depend on the point, its time
-     * OperatorPoint::t and its boundary id. This struct has zeros.
+     * OperatorPoint::t and its boundary id. Those of the temperature are needed
+     * only where there is one. This struct has zeros.
      */
     template <int dim>
     struct NoFlowData
@@ -93,6 +105,26 @@ namespace Tessella
       {
         for (int d = 0; d < dim; ++d)
           f[d] = 0.;
+      }
+      /// Temperature at a point of a part with a given one, and of fluid that
+      /// comes back through an outflow part of the temperature.
+      TESSELLA_HOST_DEVICE double
+      temperature(const OperatorPoint<dim> &) const
+      {
+        return 0.;
+      }
+      /// kappa dT/dn at a point of a part with a given heat flux: heat that
+      /// comes in, divided by density and heat capacity.
+      TESSELLA_HOST_DEVICE double
+      heat_flux(const OperatorPoint<dim> &) const
+      {
+        return 0.;
+      }
+      /// Source s in T_t + div(u T) - kappa Laplace(T) = s.
+      TESSELLA_HOST_DEVICE double
+      heat_source(const OperatorPoint<dim> &) const
+      {
+        return 0.;
       }
     };
 
@@ -132,6 +164,21 @@ namespace Tessella
       {
         return false;
       }
+      virtual double
+      temperature(const OperatorPoint<dim> &) const
+      {
+        return 0.;
+      }
+      virtual double
+      heat_flux(const OperatorPoint<dim> &) const
+      {
+        return 0.;
+      }
+      virtual double
+      heat_source(const OperatorPoint<dim> &) const
+      {
+        return 0.;
+      }
       /// The same functions for a CUDA device: the members of a struct such as
       /// NoFlowData in C++, marked TESSELLA_HOST_DEVICE, with Point, which is
       /// OperatorPoint<dim>, as the type of points. Without them, which is the
@@ -169,6 +216,21 @@ namespace Tessella
       force(const OperatorPoint<dim> &p, double *f) const
       {
         functions->force(p, f);
+      }
+      double
+      temperature(const OperatorPoint<dim> &p) const
+      {
+        return functions->temperature(p);
+      }
+      double
+      heat_flux(const OperatorPoint<dim> &p) const
+      {
+        return functions->heat_flux(p);
+      }
+      double
+      heat_source(const OperatorPoint<dim> &p) const
+      {
+        return functions->heat_source(p);
       }
     };
 #endif

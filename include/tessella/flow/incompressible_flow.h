@@ -11,6 +11,7 @@
 #include <tessella/lac/host_vector.h>
 #include <tessella/multigrid/multigrid.h>
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -28,6 +29,22 @@ namespace Tessella
       pressure_correction ///< orders 1 and 2
     };
 
+    /// Temperature of IncompressibleFlow.
+    struct TemperatureParameters
+    {
+      bool enabled = false;
+      /// Diffusivity kappa, positive.
+      double diffusivity = 1.;
+      /// Thermal expansion beta, gravity g and reference temperature T_ref of
+      /// the buoyancy - beta (T - T_ref) g, which is added to the force. With
+      /// beta = 0 the flow does not feel the temperature.
+      double                expansion = 0.;
+      std::array<double, 3> gravity   = {{0., 0., 0.}};
+      double                reference = 0.;
+      /// One condition for each boundary id.
+      TemperatureConditions boundary;
+    };
+
     struct IncompressibleParameters
     {
       SplittingMethod method = SplittingMethod::dual_splitting;
@@ -39,6 +56,7 @@ namespace Tessella
       /// at least 1.
       unsigned int             degree = 2, pressure_degree = 1;
       IncompressibleConditions boundary;
+      TemperatureParameters    temperature;
       /// See Convection. The weaker dissipation, zeta = 1, is the default: it
       /// is that of the exact Riemann solver for the transported velocity.
       double zeta = 1., theta = 1.;
@@ -85,9 +103,10 @@ namespace Tessella
       double       step  = 0.;
       /// Iterations of velocity: the largest number of all components.
       unsigned int pressure_iterations = 0, velocity_iterations = 0,
-                   penalty_iterations = 0;
+                   penalty_iterations = 0, temperature_iterations = 0;
       double convection_seconds = 0., pressure_seconds = 0.,
-             velocity_seconds = 0., penalty_seconds = 0.;
+             velocity_seconds = 0., penalty_seconds = 0.,
+             temperature_seconds = 0.;
     };
 
     /**
@@ -132,12 +151,24 @@ namespace Tessella
      *   order - 1, since g itself would reduce the order. The Runge-Kutta
      *   method is that of Carpenter and Kennedy with five stages.
      *
+     * <b>Temperature</b>, by option (TemperatureParameters): the equation
+     *   T_t + div(u T) - kappa Laplace(T) = s
+     * with T of degree k, TemperatureConvection and the interior penalty
+     * method, and - beta (T - T_ref) g in f, after J. Boussinesq (Theorie
+     * analytique de la chaleur, volume 2, 1903). The multi-step method is that
+     * of the velocity, with explicit convection and implicit diffusion. T^{n+1}
+     * is computed first, so that the momentum equation has the buoyancy of the
+     * new time. Without given temperatures on the boundary the integral of T
+     * changes by sources and fluxes through the boundary alone, up to rounding.
+     * There is no temperature with subcycling.
+     *
      * <b>Solvers.</b> Conjugate gradients: for the pressure with multigrid in
      * single precision, on closed and periodic domains for the constants as
      * null space, so that the mean pressure is zero; for each component of the
      * velocity, whose matrices nu A are assembled once, with the inverse of the
      * diagonal blocks of gamma M/dt + nu A, which is updated when gamma/dt
-     * changes; for the penalty step with the inverses of its diagonal blocks.
+     * changes; for the temperature the same; for the penalty step with the
+     * inverses of its diagonal blocks.
      * First guesses are extrapolated from past solutions.
      *
      * <b>CUDA devices.</b> With Backend::cuda, on one process, the vectors of
@@ -158,9 +189,10 @@ namespace Tessella
      * a boundary id without a condition or a condition for an id that the mesh
      * does not have, a symmetry part that is not normal to an axis, a closed
      * domain with a net flux, a solver that does not converge, a velocity that
-     * is not finite; Backend::cuda without a device, on several processes or
-     * with functions without device code. An exception of step() leaves the
-     * state as it was.
+     * is not finite; a temperature that is asked for and not enabled, or
+     * enabled with subcycling; Backend::cuda without a device, on several
+     * processes or with functions without device code. An exception of step()
+     * leaves the state as it was.
      */
     template <int dim>
     class IncompressibleFlow
@@ -184,25 +216,31 @@ namespace Tessella
       /// Space of the vorticity: one component in 2-D, three in 3-D.
       const AgglomerationHandler<dim> &
       vorticity_space() const;
+      /// Space of the temperature, of a component of the velocity.
+      const AgglomerationHandler<dim> &
+      temperature_space() const;
 
-      /// Starts at @p time with projections of functions, the pressure may be
-      /// null for zero.
+      /// Starts at @p time with projections of functions. The pressure may be
+      /// null for zero, the temperature for the reference temperature.
       void
       initialize(const double                 time,
                  const dealii::Function<dim> &velocity,
-                 const dealii::Function<dim> *pressure = nullptr);
-      /// The same, with the velocities and pressures of past times, so that the
-      /// first step has the full order: the functions are evaluated at time,
-      /// time - step and so on.
+                 const dealii::Function<dim> *pressure    = nullptr,
+                 const dealii::Function<dim> *temperature = nullptr);
+      /// The same, with the states of past times, so that the first step has
+      /// the full order: the functions are evaluated at time, time - step and
+      /// so on.
       void
       initialize_with_past(const double           time,
                            const double           step,
                            dealii::Function<dim> &velocity,
-                           dealii::Function<dim> &pressure);
+                           dealii::Function<dim> &pressure,
+                           dealii::Function<dim> *temperature = nullptr);
 
-      /// Starts at @p time with velocity and pressure of a flow of any degree
-      /// on the same polytopes: the functions that both spaces have keep their
-      /// coefficients, the others are zero.
+      /// Starts at @p time with velocity, pressure and, if both have one,
+      /// temperature of a flow of any degree on the same polytopes: the
+      /// functions that both spaces have keep their coefficients, the others
+      /// are zero.
       void
       initialize(const double time, const IncompressibleFlow &other);
 
@@ -228,6 +266,8 @@ namespace Tessella
       velocity() const;
       const VectorType &
       pressure() const;
+      const VectorType &
+      temperature() const;
       const IncompressibleReport &
       report() const;
 
@@ -242,6 +282,15 @@ namespace Tessella
       /// the direct one that at the end of the step.
       std::map<dealii::types::boundary_id, std::vector<double>>
       forces(const bool consistent) const;
+      /// Heat that comes in through each part of the boundary by conduction,
+      /// divided by density and heat capacity, see HeatFlux. The mean Nusselt
+      /// number of a wall is this times its distance from the other wall,
+      /// divided by kappa, the difference of temperatures and its area.
+      std::map<dealii::types::boundary_id, double>
+      heat_fluxes(const bool consistent) const;
+      /// Integral of the temperature over the domain.
+      double
+      temperature_integral() const;
       /// Largest modulus of the flux out of a polytope, int {u} . n, with
       /// boundary data on velocity parts, divided by the integral of |u| over
       /// the boundary of a cube of its volume.
