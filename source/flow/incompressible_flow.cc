@@ -38,9 +38,6 @@ namespace Tessella
                       std::isfinite(t.gravity[2]),
                     ExcMessage("The expansion coefficient, the gravity and the "
                                "reference temperature must be finite."));
-        AssertThrow(p.n_subcycles == 0,
-                    ExcMessage("There are no subcycles with a temperature, "
-                               "whose convection is extrapolated: take none."));
       }
 
       void

@@ -68,37 +68,6 @@ namespace Tessella
               r.value[c] = std::abs(p.normal[c]);
           }
         };
-
-        /// Weights at time @p t of the values at times @p nodes.
-        std::vector<double>
-        lagrange_weights(const std::vector<double> &nodes, const double t)
-        {
-          std::vector<double> result(nodes.size(), 1.);
-          for (unsigned int i = 0; i < nodes.size(); ++i)
-            for (unsigned int j = 0; j < nodes.size(); ++j)
-              if (i != j)
-                result[i] *= (t - nodes[j]) / (nodes[i] - nodes[j]);
-          return result;
-        }
-
-        /// Weights of the derivative at nodes[k] of the polynomial through the
-        /// values at times @p nodes.
-        std::vector<double>
-        derivative_weights(const std::vector<double> &nodes,
-                           const unsigned int         k)
-        {
-          std::vector<double> result(nodes.size(), 0.);
-          for (unsigned int i = 0; i < nodes.size(); ++i)
-            if (i != k)
-              {
-                result[i] = 1. / (nodes[i] - nodes[k]);
-                for (unsigned int j = 0; j < nodes.size(); ++j)
-                  if (j != i && j != k)
-                    result[i] *= (nodes[k] - nodes[j]) / (nodes[i] - nodes[j]);
-                result[k] -= result[i];
-              }
-          return result;
-        }
       } // namespace
 
 
@@ -113,38 +82,6 @@ namespace Tessella
             if (boundary.type[i] == type)
               return true;
           return false;
-        }
-
-        /// A stage of a low-storage Runge-Kutta method for M u' = -rate: k = a
-        /// k - h M^{-1} rate, u += b k. The rate may change.
-        template <int dim>
-        void
-        advance(const DeviceMass<dim> &mass,
-                const double           a,
-                const double           h,
-                const double           b,
-                DeviceVector<double>  &rate,
-                DeviceVector<double>  &k,
-                DeviceVector<double>  &u)
-        {
-          mass.advance(a, -h, b, rate, k, u);
-        }
-        template <int dim>
-        void
-        advance(const MassMatrix<dim> &mass,
-                const double           a,
-                const double           h,
-                const double           b,
-                FlowVector            &rate,
-                FlowVector            &k,
-                FlowVector            &u)
-        {
-          mass.apply_inverse(-1., rate);
-          if (a == 0.)
-            k.equ(h, rate);
-          else
-            k.sadd(a, h, rate);
-          u.add(b, k);
         }
       } // namespace
 
@@ -163,7 +100,6 @@ namespace Tessella
         , has_velocity(
             has(parameters.boundary, IncompressibleCondition::velocity))
         , u_op(spaces.velocity, parameters.assembly)
-        , uu_op({&spaces.velocity, &spaces.velocity}, 0, parameters.assembly)
         , up_op({&spaces.velocity, &spaces.pressure}, 0, parameters.assembly)
         , pu_op({&spaces.pressure, &spaces.velocity}, 0, parameters.assembly)
         , p_op(spaces.pressure, parameters.assembly)
@@ -179,16 +115,8 @@ namespace Tessella
                 0,
                 on_host(parameters.assembly))
         , c_op(spaces.constant, on_host(parameters.assembly))
-        , uuu_op({&spaces.velocity, &spaces.velocity, &spaces.velocity},
-                 0,
-                 parameters.assembly)
         , force_op({&spaces.velocity, &spaces.pressure}, 0, parameters.assembly)
         , convection("Convection", ", FlowData", &functions)
-        , transported("Convection", ", FlowData, true", &functions)
-        , transported_with_values("Convection",
-                                  ", FlowData, true, true",
-                                  &functions)
-        , derivative_along("DerivativeAlong")
         , gradient("PressureGradient", ", FlowData", &functions)
         , divergence("VelocityDivergence", ", FlowData", &functions)
         , viscous_data("ViscousBoundaryData", ", FlowData", &functions)
@@ -201,8 +129,6 @@ namespace Tessella
         , pressure_mass(spaces.pressure)
         , vorticity_mass(spaces.vorticity())
         , polytopewise(spaces.velocity)
-        , runge_kutta(
-            low_storage_tableau(LowStorageMethod::carpenter_kennedy_4))
         , past_u(std::max(parameters.order, 2U) - 1)
         , past_n(std::max(parameters.order, 2U) - 1)
         , past_p(std::max(parameters.order, 2U) - 1)
@@ -220,9 +146,6 @@ namespace Tessella
           integrand.functor().data = data;
         };
         set_with_data(convection, order);
-        set_with_data(transported, order);
-        set_with_data(transported_with_values, order);
-        derivative_along.set_coefficient_order(order);
         set_with_data(viscous_data, order);
         set_with_data(gradient, 2);
         set_with_data(divergence, 2);
@@ -234,9 +157,8 @@ namespace Tessella
         force.functor().data = data;
         force.set_coefficient_order(order);
         curl.set_coefficient_order(0);
-        convection.functor().zeta  = parameters.zeta;
-        convection.functor().theta = transported.functor().theta =
-          transported_with_values.functor().theta = parameters.theta;
+        convection.functor().zeta        = parameters.zeta;
+        convection.functor().theta       = parameters.theta;
         viscous_data.functor().viscosity = neumann_data.functor().viscosity =
           parameters.viscosity;
         viscous_data.functor().penalty_constant =
@@ -255,6 +177,8 @@ namespace Tessella
           parameters,
           parameters.viscosity,
           given_components());
+        if (parameters.n_subcycles > 0)
+          make_subcycles();
         if (parameters.temperature.enabled)
           heat_equation =
             std::make_unique<TemperatureEquation<dim, VectorType>>(spaces,
@@ -275,7 +199,6 @@ namespace Tessella
                               &terms_u,
                               &sum_u,
                               &rhs_u,
-                              &stage_u,
                               &next_u,
                               &viscous_u,
                               &next_viscous_u})
@@ -294,6 +217,28 @@ namespace Tessella
           }
         wu_op.reinit(omega);
         wu_op.reinit(zero_omega);
+      }
+
+
+
+      template <int dim, typename VectorType>
+      void
+      SplittingScheme<dim, VectorType>::make_subcycles()
+      {
+        using Subcycles = typename decltype(subcycles)::element_type;
+        subcycles       = std::make_unique<Subcycles>("Convection",
+                                                "",
+                                                spaces.velocity,
+                                                spaces.velocity,
+                                                functions,
+                                                parameters,
+                                                velocity_mass,
+                                                has_velocity);
+        subcycles->set_functors([&](auto &functor) {
+          functor.boundary = parameters.boundary;
+          functor.data     = Data{&functions};
+          functor.theta    = parameters.theta;
+        });
       }
 
 
@@ -470,15 +415,10 @@ namespace Tessella
           return;
         std::vector<PointwiseOperator<dim> *> all = penalty_solver->operators();
         all.insert(all.begin(),
-                   {&u_op,
-                    &uu_op,
-                    &up_op,
-                    &pu_op,
-                    &p_op,
-                    &pw_op,
-                    &wu_op,
-                    &puuu_op,
-                    &uuu_op});
+                   {&u_op, &up_op, &pu_op, &p_op, &pw_op, &wu_op, &puuu_op});
+        if (subcycles != nullptr)
+          for (PointwiseOperator<dim> *op : subcycles->operators())
+            all.push_back(op);
         if (heat_equation != nullptr)
           for (PointwiseOperator<dim> *op : heat_equation->operators())
             all.push_back(op);
@@ -536,119 +476,6 @@ namespace Tessella
 
       template <int dim, typename VectorType>
       void
-      SplittingScheme<dim, VectorType>::transport_derivatives(
-        const Step &s, const std::vector<double> &nodes)
-      {
-        if (!has_velocity)
-          return;
-        VectorType &term = terms_u;
-        const auto  add =
-          [&](const VectorType &v, const VectorType &w, VectorType &sum) {
-            residual(uu_op, derivative_along, s.begin, {&v, &w}, term);
-            velocity_mass.apply_inverse(-1., term);
-            sum += term;
-          };
-        derivatives.resize(std::max<std::size_t>(derivatives.size(), s.order));
-        for (unsigned int i = 0; i < s.order; ++i)
-          for (unsigned int order = 1; order < s.order; ++order)
-            {
-              if (derivatives[i].size() < order)
-                derivatives[i].emplace_back(u);
-              VectorType &derivative = derivatives[i][order - 1];
-              derivative             = 0.;
-              add(order == 1 ? *s.past[i] : derivatives[i][0],
-                  *s.past[i],
-                  derivative);
-              if (order == 2)
-                {
-                  const std::vector<double> weights =
-                    derivative_weights(nodes, i);
-                  VectorType &change = rhs_u;
-                  set_to_sum(terms_of(s.order, weights, s.past), change);
-                  add(*s.past[i], change, derivative);
-                }
-            }
-      }
-
-
-
-      template <int dim, typename VectorType>
-      void
-      SplittingScheme<dim, VectorType>::transport(const Step &s,
-                                                  VectorType &result)
-      {
-        std::vector<double> nodes(1, s.begin);
-        for (unsigned int i = 1; i < s.order; ++i)
-          nodes.push_back(nodes.back() - s.lengths[i]);
-        transport_derivatives(s, nodes);
-        WeightedTimes times;
-        result = 0.;
-        for (unsigned int first = s.order; first-- > 0;)
-          {
-            result.add(s.bdf.alpha[first], *s.past[first]);
-            times.weight[times.n]                   = s.bdf.alpha[first];
-            times.time[times.n++]                   = nodes[first];
-            transported.functor().times             = times;
-            transported_with_values.functor().times = times;
-            const double length = (first == 0 ? s.end : nodes[first - 1]) -
-                                  nodes[first],
-                         h = length / parameters.n_subcycles;
-            for (unsigned int j = 0; j < parameters.n_subcycles; ++j)
-              transport_step(s, nodes, first, nodes[first] + j * h, h, result);
-          }
-      }
-
-
-
-      template <int dim, typename VectorType>
-      void
-      SplittingScheme<dim, VectorType>::transport_step(
-        const Step                &s,
-        const std::vector<double> &nodes,
-        const unsigned int         first,
-        const double               t,
-        const double               h,
-        VectorType                &result)
-      {
-        VectorType &carrier = work_u, &rate = terms_u, &values = rhs_u;
-        for (unsigned int stage = 0; stage < runge_kutta.b.size(); ++stage)
-          {
-            const double              time    = t + runge_kutta.c[stage] * h;
-            const std::vector<double> weights = lagrange_weights(nodes, time);
-            auto terms = terms_of(s.order, weights, s.past);
-            set_to_sum(terms, carrier);
-            if (has_velocity && s.order > 1)
-              {
-                // The rest of the Taylor polynomials.
-                terms.clear();
-                for (unsigned int i = first; i < s.order; ++i)
-                  {
-                    double factor = s.bdf.alpha[i];
-                    for (unsigned int j = 0; j + 1 < s.order; ++j)
-                      {
-                        factor *= (time - nodes[i]) / (j + 1.);
-                        terms.emplace_back(factor, &derivatives[i][j]);
-                      }
-                  }
-                set_to_sum(terms, values);
-                residual(uuu_op,
-                         transported_with_values,
-                         time,
-                         {&result, &carrier, &values},
-                         rate);
-              }
-            else
-              residual(uu_op, transported, time, {&result, &carrier}, rate);
-            const double a = stage > 0 ? runge_kutta.a[stage] : 0.,
-                         b = runge_kutta.b[stage];
-            advance(velocity_mass, a, h, b, rate, stage_u, result);
-          }
-      }
-
-
-
-      template <int dim, typename VectorType>
-      void
       SplittingScheme<dim, VectorType>::add_force(const double t,
                                                   const double factor,
                                                   VectorType  &rhs)
@@ -668,7 +495,7 @@ namespace Tessella
       {
         VectorType &sum = sum_u;
         if (parameters.n_subcycles > 0)
-          transport(s, sum);
+          subcycles->run(s, s.past, sum);
         else
           set_to_sum(terms_of(s.order, s.bdf.alpha, s.past), sum);
         result = 0.;
@@ -690,7 +517,8 @@ namespace Tessella
       SplittingScheme<dim, VectorType>::finish_convection()
       {
         // One check, which waits for a device: in the other stages solvers do.
-        (parameters.n_subcycles > 0 ? uu_op : u_op).check_finite();
+        (subcycles != nullptr ? *subcycles->operators()[0] : u_op)
+          .check_finite();
         report.convection_seconds += lap();
       }
 

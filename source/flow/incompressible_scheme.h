@@ -8,7 +8,6 @@
 #include <tessella/operators/polytopewise_operator.h>
 #include <tessella/time_stepping/bdf.h>
 #include <tessella/time_stepping/cfl.h>
-#include <tessella/time_stepping/runge_kutta_tableau.h>
 #include <tessella/time_stepping/time_history.h>
 
 #include <map>
@@ -20,6 +19,7 @@
 
 #include "incompressible_solvers.h"
 #include "incompressible_temperature.h"
+#include "incompressible_transport.h"
 
 // Stages of the splitting methods of IncompressibleFlow.
 
@@ -186,21 +186,8 @@ namespace Tessella
         /// sum alpha_i u^{n-i} / gamma and what is explicit, as a velocity.
         void
         explicit_velocity(const Step &s, VectorType &result);
-        /// sum alpha_i u~^{n-i}, transported to the end of the step.
         void
-        transport(const Step &s, VectorType &result);
-        /// A Runge-Kutta step of @p result. The term of the multi-step method
-        /// with index @p first is the last one that has been added to it.
-        void
-        transport_step(const Step                &s,
-                       const std::vector<double> &nodes,
-                       const unsigned int         first,
-                       const double               t,
-                       const double               h,
-                       VectorType                &result);
-        /// Computes derivatives.
-        void
-        transport_derivatives(const Step &s, const std::vector<double> &nodes);
+        make_subcycles();
         /// Ends the stage of the convection.
         void
         finish_convection();
@@ -285,34 +272,37 @@ namespace Tessella
 
         const bool has_outflow, has_velocity;
 
-        PointwiseOperator<dim> u_op, uu_op, up_op, pu_op, p_op, pw_op, wu_op,
-          puuu_op, cu_op, c_op, uuu_op;
+        PointwiseOperator<dim> u_op, up_op, pu_op, p_op, pw_op, wu_op, puuu_op,
+          cu_op, c_op;
         // Forces need another order of quadrature than the gradient.
-        PointwiseOperator<dim>                       force_op;
-        Integrand<Convection<dim, Data>>             convection;
-        Integrand<Convection<dim, Data, true>>       transported;
-        Integrand<Convection<dim, Data, true, true>> transported_with_values;
-        Integrand<DerivativeAlong<dim>>              derivative_along;
-        Integrand<PressureGradient<dim, Data>>       gradient;
-        Integrand<VelocityDivergence<dim, Data>>     divergence;
-        Integrand<ViscousBoundaryData<dim, Data>>    viscous_data;
-        Integrand<PressureBoundaryData<dim, Data>>   outflow_pressure;
-        Integrand<PressureNeumannData<dim, Data>>    neumann_data;
-        Integrand<ConvectionDifference<dim>>         convection_difference;
-        Integrand<Vorticity<dim>>                    curl;
-        Integrand<Force<dim, Data>>                  force;
-        FunctorIntegrand<dim, DataFlux<dim, Data>>   data_flux;
-        FunctorIntegrand<dim, DataSpeed<dim, Data>>  data_speed;
+        PointwiseOperator<dim>                      force_op;
+        Integrand<Convection<dim, Data>>            convection;
+        Integrand<PressureGradient<dim, Data>>      gradient;
+        Integrand<VelocityDivergence<dim, Data>>    divergence;
+        Integrand<ViscousBoundaryData<dim, Data>>   viscous_data;
+        Integrand<PressureBoundaryData<dim, Data>>  outflow_pressure;
+        Integrand<PressureNeumannData<dim, Data>>   neumann_data;
+        Integrand<ConvectionDifference<dim>>        convection_difference;
+        Integrand<Vorticity<dim>>                   curl;
+        Integrand<Force<dim, Data>>                 force;
+        FunctorIntegrand<dim, DataFlux<dim, Data>>  data_flux;
+        FunctorIntegrand<dim, DataSpeed<dim, Data>> data_speed;
 
         FlowMass<dim, VectorType> velocity_mass, pressure_mass, vorticity_mass;
         std::unique_ptr<PressureSolver<dim, VectorType>>  pressure_solver;
         std::unique_ptr<DiffusionSolver<dim, VectorType>> velocity_solver;
         std::unique_ptr<PenaltySolver<dim, VectorType>>   penalty_solver;
+        /// Null without subcycles.
+        std::unique_ptr<SubcycledTransport<dim,
+                                           VectorType,
+                                           Convection<dim, Data, true>,
+                                           Convection<dim, Data, true, true>,
+                                           DerivativeAlong<dim>>>
+          subcycles;
         /// Null without temperature.
         std::unique_ptr<TemperatureEquation<dim, VectorType>> heat_equation;
         std::unique_ptr<CFLSteps<dim>>                        cfl;
         mutable PolytopewiseOperator<dim>                     polytopewise;
-        const LowStorageTableau                               runge_kutta;
 
         VectorType u, p;
         /// Velocity of the last solve with viscosity, for consistent forces:
@@ -320,14 +310,9 @@ namespace Tessella
         VectorType viscous_u, next_viscous_u;
         /// Velocities, convections and pressures before the present ones.
         TimeHistory<VectorType> past_u, past_n, past_p;
-        /// Derivatives in time of the fields u~^{n-i} at t^{n-i}, at fixed
-        /// points, without boundary values: entry [i][j] is that of order
-        /// j + 1. Their memory is kept.
-        std::vector<std::vector<VectorType>> derivatives;
         /// Convection of u, and vectors of the spaces for intermediate results.
         VectorType present_convection, work_u, work_p, omega, zero_omega,
-          terms_u, terms_p, sum_u, rhs_u, stage_u, next_u, next_p,
-          weak_divergence, phi;
+          terms_u, terms_p, sum_u, rhs_u, next_u, next_p, weak_divergence, phi;
         /// Copies of the state in the memory of the host.
         FlowVector host_u, host_p, host_t;
         bool       host_u_is_present = false, host_p_is_present = false,

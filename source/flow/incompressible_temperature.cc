@@ -75,6 +75,37 @@ namespace Tessella
         ut_op.reinit(force);
         for (VectorType *v : {&next, &present_convection, &rhs, &work})
           v->reinit(present);
+        if (parameters.n_subcycles > 0)
+          make_subcycles(spaces, functions);
+      }
+
+
+
+      template <int dim, typename VectorType>
+      void
+      TemperatureEquation<dim, VectorType>::make_subcycles(
+        const FlowSpaces<dim> &spaces, const FlowFunctions<dim> &functions)
+      {
+        using Subcycles = typename decltype(subcycles)::element_type;
+        const TemperatureConditions &boundary = parameters.temperature.boundary;
+        bool                         has_values = false;
+        for (unsigned int i = 0; i < boundary.n_conditions; ++i)
+          has_values =
+            has_values || boundary.type[i] != TemperatureCondition::heat_flux;
+        subcycles = std::make_unique<Subcycles>("TemperatureConvection",
+                                                ", 1",
+                                                space,
+                                                spaces.velocity,
+                                                functions,
+                                                parameters,
+                                                mass,
+                                                has_values);
+        subcycles->set_functors([&](auto &functor) {
+          functor.boundary    = parameters.boundary;
+          functor.data        = Data{&functions};
+          functor.temperature = boundary;
+          functor.zeta        = parameters.zeta;
+        });
       }
 
 
@@ -132,16 +163,21 @@ namespace Tessella
       unsigned int
       TemperatureEquation<dim, VectorType>::solve(const Step &s)
       {
+        // Also with subcycles, for runs that go on without them.
         compute_convection(s.begin, present, *s.past[0], present_convection);
         std::vector<const VectorType *> values(1, &present);
         for (unsigned int i = 1; i < s.order; ++i)
           values.push_back(&past.value(i - 1));
-        set_to_sum(terms_of(s.order, s.bdf.alpha, values), work);
+        if (subcycles != nullptr)
+          subcycles->run(s, values, work);
+        else
+          set_to_sum(terms_of(s.order, s.bdf.alpha, values), work);
         rhs = 0.;
         mass.vmult_add(1. / s.dt, rhs, work);
-        for (unsigned int i = 0; i < s.order; ++i)
-          rhs.add(-s.bdf.beta[i],
-                  i == 0 ? present_convection : past_n.value(i - 1));
+        if (subcycles == nullptr)
+          for (unsigned int i = 0; i < s.order; ++i)
+            rhs.add(-s.bdf.beta[i],
+                    i == 0 ? present_convection : past_n.value(i - 1));
         data.set_time(s.end);
         t_op.template residual<VectorType>(data, {&present}, work);
         rhs += work;

@@ -5,13 +5,13 @@
 #include <deal.II/base/function.h>
 
 #include <tessella/flow/incompressible_temperature.h>
-#include <tessella/time_stepping/bdf.h>
 #include <tessella/time_stepping/time_history.h>
 
 #include <map>
+#include <memory>
 #include <vector>
 
-#include "incompressible_solvers.h"
+#include "incompressible_transport.h"
 
 // Temperature of IncompressibleFlow.
 
@@ -21,22 +21,13 @@ namespace Tessella
   {
     namespace internal
     {
-      /// A step of a multi-step method.
-      template <typename VectorType>
-      struct FlowStep
-      {
-        double                          dt, begin, end, gamma_over_dt;
-        unsigned int                    order;
-        std::vector<double>             lengths;
-        BDFCoefficients                 bdf;
-        std::vector<const VectorType *> past; ///< u^n, u^{n-1}, ..
-      };
-
       /**
        * Temperature of a flow, with its histories. A step is
        *   (gamma M/dt + kappa A) T^{n+1} = M sum alpha_i T^{n-i}/dt
        *     - sum beta_i N(u^{n-i}, T^{n-i}) + M s^{n+1}
-       * with the convection N of TemperatureConvection. Where no temperature is
+       * with the convection N of TemperatureConvection, or with the sum that
+       * SubcycledTransport computes instead of sum alpha_i T^{n-i} and the
+       * convection. Where no temperature is
        * given on the boundary, the solution gets the integral that this
        * equation tested with 1 has, so that the iteration does not change it.
        */
@@ -86,7 +77,11 @@ namespace Tessella
         std::vector<PointwiseOperator<dim> *>
         operators()
         {
-          return {&t_op, &tu_op, &ut_op};
+          std::vector<PointwiseOperator<dim> *> result{&t_op, &tu_op, &ut_op};
+          if (subcycles != nullptr)
+            for (PointwiseOperator<dim> *op : subcycles->operators())
+              result.push_back(op);
+          return result;
         }
 
         /// Present temperature, and the one that solve() computed.
@@ -100,14 +95,25 @@ namespace Tessella
         using Data      = FlowFunctionData<dim>;
 
         void
+        make_subcycles(const FlowSpaces<dim>    &spaces,
+                       const FlowFunctions<dim> &functions);
+        void
         compute_convection(const double      time,
                            const VectorType &temperature,
                            const VectorType &velocity,
                            VectorType       &result);
 
-        const IncompressibleParameters              parameters;
-        const AgglomerationHandler<dim>            &space;
-        PointwiseOperator<dim>                      t_op, tu_op, ut_op;
+        const IncompressibleParameters   parameters;
+        const AgglomerationHandler<dim> &space;
+        PointwiseOperator<dim>           t_op, tu_op, ut_op;
+        /// Null without subcycles.
+        std::unique_ptr<
+          SubcycledTransport<dim,
+                             VectorType,
+                             TemperatureConvection<dim, Data, true>,
+                             TemperatureConvection<dim, Data, true, true>,
+                             DerivativeAlong<dim, 1>>>
+                                                    subcycles;
         Integrand<TemperatureConvection<dim, Data>> convection;
         Integrand<TemperatureData<dim, Data>>       data;
         Integrand<Buoyancy<dim>>                    buoyancy;

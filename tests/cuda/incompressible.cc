@@ -30,11 +30,26 @@ using Flow::SplittingMethod;
 
 namespace
 {
-  /// MovingFlow with its functions for a device.
+  /// MovingFlow with its functions for a device, and data of a temperature.
   template <int dim>
   class DeviceFlow : public MovingFlow<dim>
   {
   public:
+    double
+    temperature(const OperatorPoint<dim> &p) const override
+    {
+      return std::cos(p.x[0] - p.t) + p.x[1];
+    }
+    double
+    heat_flux(const OperatorPoint<dim> &p) const override
+    {
+      return p.x[0] * std::sin(2. + p.t);
+    }
+    double
+    heat_source(const OperatorPoint<dim> &p) const override
+    {
+      return std::sin(2. * p.x[0] + p.x[1] + p.t);
+    }
     std::string
     device_code() const override
     {
@@ -75,7 +90,13 @@ namespace
                       std::string(
                         dim == 3
                           ? "f[2] = a * a * (u0 * y + u1 * x) + c * x * y;\n"
-                          : ""));
+                          : "")) +
+             member("double\ntemperature(const Point &p) const",
+                    "return cos(x - p.t) + y;\n") +
+             member("double\nheat_flux(const Point &p) const",
+                    "return x * sin(2. + p.t);\n") +
+             member("double\nheat_source(const Point &p) const",
+                    "return sin(2. * x + y + p.t);\n");
     }
   };
 
@@ -290,11 +311,20 @@ namespace
                      outflow && id == 1
                        ? Flow::IncompressibleCondition::outflow
                        : Flow::IncompressibleCondition::velocity);
+    if (p.temperature.enabled)
+      for (const unsigned int id : triangulation.get_boundary_ids())
+        p.temperature.boundary.add(id,
+                                   outflow && id == 1
+                                     ? Flow::TemperatureCondition::outflow
+                                   : id == 2
+                                     ? Flow::TemperatureCondition::heat_flux
+                                     : Flow::TemperatureCondition::temperature);
     const std::string where =
       std::to_string(dim) + "-D, " + mesh + ", order " +
       std::to_string(p.order) + ", subcycles " + std::to_string(p.n_subcycles) +
       (p.method == SplittingMethod::dual_splitting ? ", dual splitting"
-                                                   : ", pressure correction");
+                                                   : ", pressure correction") +
+      (p.temperature.enabled ? ", temperature" : "");
     const auto make = [&](const Backend backend) {
       p.assembly.backend = backend;
       return std::make_unique<IncompressibleFlow<dim>>(triangulation,
@@ -323,6 +353,13 @@ namespace
     };
     check("velocity", cuda->velocity(), host->velocity());
     check("pressure", cuda->pressure(), host->pressure());
+    if (p.temperature.enabled)
+      {
+        check("temperature", cuda->temperature(), host->temperature());
+        const double x = cuda->heat_fluxes(true).at(0),
+                     y = host->heat_fluxes(true).at(0);
+        verify(where + ", heat flux", std::abs(x - y) <= 1e-9 * std::abs(y));
+      }
     HostVector<double> a, b;
     cuda->compute_vorticity(a);
     host->compute_vorticity(b);
@@ -350,6 +387,10 @@ namespace
     verify(where + ", restart",
            relative_difference(cuda->velocity(), again->velocity()) == 0. &&
              relative_difference(cuda->pressure(), again->pressure()) == 0.);
+    if (p.temperature.enabled)
+      verify(where + ", restart of the temperature",
+             relative_difference(cuda->temperature(), again->temperature()) ==
+               0.);
   }
 
   template <int dim>
@@ -377,6 +418,15 @@ namespace
     compare_flows<dim>("simplices", "none", false, p);
     p.method = SplittingMethod::pressure_correction;
     p.order  = 2;
+    compare_flows<dim>("simplices", "none", false, p);
+    p.temperature.enabled     = true;
+    p.temperature.diffusivity = 0.2;
+    p.temperature.expansion   = 0.7;
+    p.temperature.gravity     = {{1., -2., 0.5}};
+    p.temperature.reference   = 0.3;
+    compare_flows<dim>("hanging", "scattered", true, p);
+    p.n_subcycles = 2;
+    p.method      = SplittingMethod::dual_splitting;
     compare_flows<dim>("simplices", "none", false, p);
   }
 

@@ -110,6 +110,18 @@ compute_flow(const Triangulation<dim>           &triangulation,
         p.boundary.add(id,
                        id == 1 ? Flow::IncompressibleCondition::outflow
                                : Flow::IncompressibleCondition::velocity);
+      // Without given temperatures the integral of T is corrected.
+      using Type                = Flow::TemperatureCondition;
+      p.temperature.enabled     = true;
+      p.temperature.diffusivity = 0.05;
+      p.temperature.expansion   = 0.7;
+      p.temperature.gravity     = {{0., -1., 0.}};
+      p.temperature.reference   = 0.3;
+      for (unsigned int id = 0; id < n_boundary_ids; ++id)
+        p.temperature.boundary.add(id,
+                                   id == 0 && method == Method::dual_splitting
+                                     ? Type::temperature
+                                     : Type::heat_flux);
       Flow::IncompressibleFlow<dim> flow(
         triangulation, nullptr, strategy, functions, p);
       flow.initialize(0., FlowFunction<dim>(functions, dim));
@@ -119,6 +131,8 @@ compute_flow(const Triangulation<dim>           &triangulation,
         digest_of_vector(flow.velocity_space(), flow.velocity()));
       results.push_back(
         digest_of_vector(flow.pressure_space(), flow.pressure()));
+      results.push_back(
+        digest_of_vector(flow.temperature_space(), flow.temperature()));
     }
   return results;
 }

@@ -160,7 +160,7 @@ namespace Tessella
      * is computed first, so that the momentum equation has the buoyancy of the
      * new time. Without given temperatures on the boundary the integral of T
      * changes by sources and fluxes through the boundary alone, up to rounding.
-     * There is no temperature with subcycling.
+     * With subcycling T is transported as the velocity is.
      *
      * <b>Solvers.</b> Conjugate gradients: for the pressure with multigrid in
      * single precision, on closed and periodic domains for the constants as
@@ -189,8 +189,8 @@ namespace Tessella
      * a boundary id without a condition or a condition for an id that the mesh
      * does not have, a symmetry part that is not normal to an axis, a closed
      * domain with a net flux, a solver that does not converge, a velocity that
-     * is not finite; a temperature that is asked for and not enabled, or
-     * enabled with subcycling; Backend::cuda without a device, on several
+     * is not finite; a temperature that is asked for and not enabled;
+     * Backend::cuda without a device, on several
      * processes or with functions without device code. An exception of step()
      * leaves the state as it was.
      */

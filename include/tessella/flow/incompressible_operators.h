@@ -187,12 +187,12 @@ namespace Tessella
 
 
     /// Right-hand side int v . (w . grad) u of the projection of a derivative
-    /// along a velocity: the fields are u and w.
-    template <int dim>
+    /// along a velocity: the fields are u, with n components, and w.
+    template <int dim, int n = dim>
     struct DerivativeAlong
     {
-      static constexpr int n_components           = dim;
-      using Fields                                = FieldComponents<dim, dim>;
+      static constexpr int n_components           = n;
+      using Fields                                = FieldComponents<n, dim>;
       static constexpr unsigned int volume_input  = PointwiseRows::all,
                                     volume_output = PointwiseRows::values;
 
@@ -200,11 +200,11 @@ namespace Tessella
       TESSELLA_HOST_DEVICE void
       volume(const OperatorPoint<dim> &, const U &u, R &r) const
       {
-        for (int c = 0; c < dim; ++c)
+        for (int c = 0; c < n; ++c)
           {
-            r.value[c] = u.value[dim] * u.gradient[c][0];
+            r.value[c] = u.value[n] * u.gradient[c][0];
             for (int d = 1; d < dim; ++d)
-              r.value[c] += u.value[dim + d] * u.gradient[c][d];
+              r.value[c] += u.value[n + d] * u.gradient[c][d];
           }
       }
     };

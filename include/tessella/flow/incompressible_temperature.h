@@ -28,17 +28,29 @@ namespace Tessella
      * The others have T1 = data.temperature() and w on both sides; with zeta =
      * 1, F is then w T where the flow leaves, and w T1 where it enters.
      *
+     * If @p subcycled is set, T1 is a sum of data.temperature() at other times,
+     * see WeightedTimes, to which a third field is added if @p boundary_field
+     * is set.
+     *
      * The integrals are exact for flat polytopes with a coefficient order of k.
      */
-    template <int dim, typename Data = NoFlowData<dim>>
+    template <int dim,
+              typename Data       = NoFlowData<dim>,
+              bool subcycled      = false,
+              bool boundary_field = false>
     struct TemperatureConvection : WeakDerivativeRows,
                                    ConditionsAndData<dim, Data>
     {
       static constexpr int n_components = 1;
-      using Fields                      = FieldComponents<1, dim>;
+      using Fields                      = std::conditional_t<boundary_field,
+                                        FieldComponents<1, dim, 1>,
+                                        FieldComponents<1, dim>>;
+      static_assert(subcycled || !boundary_field,
+                    "Boundary fields are for subcycles.");
 
       TemperatureConditions temperature;
       double                zeta = 1.;
+      WeightedTimes         times;
 
       template <typename U, typename R>
       TESSELLA_HOST_DEVICE void
@@ -79,8 +91,27 @@ namespace Tessella
           normal = normal_component<dim>(u.value + 1, p.normal);
         if (j < temperature.n_conditions &&
             temperature.type[j] != TemperatureCondition::heat_flux)
-          outside = Number(this->data.temperature(p));
+          {
+            outside = Number(subcycled ? past_temperatures(p)
+                                       : this->data.temperature(p));
+            if constexpr (boundary_field)
+              outside += u.value[1 + dim];
+          }
         r.value[0] = flux(u.value[0], outside, normal, normal);
+      }
+
+      /// Sum of weights times the temperatures of the data at other times.
+      TESSELLA_HOST_DEVICE double
+      past_temperatures(const OperatorPoint<dim> &p) const
+      {
+        OperatorPoint<dim> past   = p;
+        double             result = 0.;
+        for (unsigned int i = 0; i < times.n; ++i)
+          {
+            past.t = times.time[i];
+            result += times.weight[i] * this->data.temperature(past);
+          }
+        return result;
       }
 
       template <typename Number>
