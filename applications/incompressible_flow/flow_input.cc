@@ -429,7 +429,9 @@ namespace Tessella
             "Gravity g as components separated by semicolons; empty: zero.");
       entry("Reference temperature",
             "0",
-            "T_ref, at which there is no buoyancy.");
+            "T_ref, at which there is no buoyancy, in the middle of the "
+            "temperatures: errors of the convection are proportional to T - "
+            "T_ref.");
       entry("Temperature",
             "0",
             "Temperature at time 0 as an expression of x, y, z and t; with "

@@ -61,6 +61,7 @@ namespace Tessella
         convection.functor().data        = Data{&functions};
         convection.functor().temperature = given.boundary;
         convection.functor().zeta        = parameters.zeta;
+        convection.functor().reference   = given.reference;
         data.functor().data              = Data{&functions};
         data.functor().temperature       = given.boundary;
         data.functor().diffusivity       = given.diffusivity;
@@ -105,6 +106,7 @@ namespace Tessella
           functor.data        = Data{&functions};
           functor.temperature = boundary;
           functor.zeta        = parameters.zeta;
+          functor.reference   = parameters.temperature.reference;
         });
       }
 

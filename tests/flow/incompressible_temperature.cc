@@ -266,6 +266,7 @@ test_conservation()
       p.temperature.enabled   = true;
       p.temperature.expansion = n_subcycles;
       p.temperature.gravity   = {{0., -1., 0.}};
+      p.temperature.reference = 0.4;
       for (unsigned int id = 0; id < 4; ++id)
         p.temperature.boundary.add(id, TemperatureCondition::heat_flux);
       IncompressibleFlow<2> flow(
@@ -283,6 +284,14 @@ test_conservation()
                   std::abs(flow.temperature_integral() - before),
                   1e-13);
       check_below("change of the temperature", 1e-3, change.l2_norm());
+      // The reference temperature stays as it is.
+      flow.initialize(0., u);
+      const HostVector<double> reference(flow.temperature());
+      for (const double dt : {0.01, 0.012, 0.009, 0.01})
+        flow.step(dt);
+      change = flow.temperature();
+      change -= reference;
+      check_below("reference temperature", change.linfty_norm(), 1e-13);
     }
 }
 

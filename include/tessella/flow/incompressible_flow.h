@@ -37,7 +37,8 @@ namespace Tessella
       double diffusivity = 1.;
       /// Thermal expansion beta, gravity g and reference temperature T_ref of
       /// the buoyancy - beta (T - T_ref) g, which is added to the force. With
-      /// beta = 0 the flow does not feel the temperature.
+      /// beta = 0 the flow does not feel the temperature. Errors of the
+      /// convection are proportional to T - T_ref, see TemperatureConvection.
       double                expansion = 0.;
       std::array<double, 3> gravity   = {{0., 0., 0.}};
       double                reference = 0.;

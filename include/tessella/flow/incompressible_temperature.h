@@ -15,22 +15,26 @@ namespace Tessella
   namespace Flow
   {
     /**
-     * Convection div(u T) in conservative form, with the fields T and u,
-     *   - int grad v . u T + sum over facets of int [v] F,
-     *   F = {u T} . n + Lambda / 2 (T0 - T1),
+     * Convection div(u (T - T_ref)) in conservative form, with the fields T and
+     * u,
+     *   - int grad v . u (T - T_ref) + sum over facets of int [v] F,
+     *   F = {u (T - T_ref)} . n + Lambda / 2 (T0 - T1),
      *   Lambda = zeta max(|u0 . n|, |u1 . n|).
      * Fluxes of both sides are each other's negative, so that the integral of T
-     * changes by the flux through the boundary alone.
+     * changes by the flux through the boundary alone. The discrete divergence
+     * of u is not zero: what it changes is proportional to T - T_ref, and T =
+     * T_ref stays as it is.
      *
      * <b>Boundary.</b> The normal velocity w is that of the data on velocity
      * parts, zero on symmetry parts and u . n on outflow parts of the velocity,
-     * as in the continuity equation. Parts with a given heat flux have F = w T.
-     * The others have T1 = data.temperature() and w on both sides; with zeta =
-     * 1, F is then w T where the flow leaves, and w T1 where it enters.
+     * as in the continuity equation. Parts with a given heat flux have F = w (T
+     * - T_ref). The others have T1 = data.temperature() and w on both sides;
+     * with zeta = 1, F then takes T where the flow leaves, and T1 where it
+     * enters.
      *
      * If @p subcycled is set, T1 is a sum of data.temperature() at other times,
      * see WeightedTimes, to which a third field is added if @p boundary_field
-     * is set.
+     * is set, and T_ref is multiplied by the sum of the weights.
      *
      * The integrals are exact for flat polytopes with a coefficient order of k.
      */
@@ -49,15 +53,16 @@ namespace Tessella
                     "Boundary fields are for subcycles.");
 
       TemperatureConditions temperature;
-      double                zeta = 1.;
+      double                zeta = 1., reference = 0.;
       WeightedTimes         times;
 
       template <typename U, typename R>
       TESSELLA_HOST_DEVICE void
       volume(const OperatorPoint<dim> &, const U &u, R &r) const
       {
+        const auto difference = u.value[0] - shift();
         for (int d = 0; d < dim; ++d)
-          r.gradient[0][d] = -(u.value[0] * u.value[1 + d]);
+          r.gradient[0][d] = -(difference * u.value[1 + d]);
       }
 
       template <typename U, typename R>
@@ -114,6 +119,18 @@ namespace Tessella
         return result;
       }
 
+      /// T_ref, or that of the sum.
+      TESSELLA_HOST_DEVICE double
+      shift() const
+      {
+        if (!subcycled)
+          return reference;
+        double sum = 0.;
+        for (unsigned int i = 0; i < times.n; ++i)
+          sum += times.weight[i];
+        return sum * reference;
+      }
+
       template <typename Number>
       TESSELLA_HOST_DEVICE Number
       flux(const Number &t0,
@@ -124,7 +141,9 @@ namespace Tessella
         using namespace PointwiseMath;
         const Number lambda =
           zeta * maximum(Number(fabs(normal0)), Number(fabs(normal1)));
-        return 0.5 * (t0 * normal0 + t1 * normal1 + lambda * (t0 - t1));
+        const double shifted = shift();
+        return 0.5 * ((t0 - shifted) * normal0 + (t1 - shifted) * normal1 +
+                      lambda * (t0 - t1));
       }
     };
 
