@@ -86,7 +86,9 @@ namespace Tessella
     BlockData<MatrixType>::invert_diagonal()
     {
       Tessella::on_all_processes(communicator(), [&] {
-        inverse.resize(n_squares);
+        // An allocation on a device takes milliseconds.
+        if (inverse.size() != n_squares)
+          inverse.resize(n_squares);
         const unsigned int k = SpaceType::call([&] {
           return Blocks::invert_diagonal(rows,
                                          matrix->values(),

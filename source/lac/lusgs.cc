@@ -649,7 +649,8 @@ namespace Tessella
         }
       if (!keeps)
         i.lists.assign(i.plan);
-      i.rest.resize(matrix.n_owned_rows());
+      if (i.rest.size() != matrix.n_owned_rows())
+        i.rest.resize(matrix.n_owned_rows());
       if (parameters.n_sweeps > 1)
         i.upper.resize(matrix.n_owned_rows());
     });
@@ -683,7 +684,8 @@ namespace Tessella
       i.factorise();
       if (!keeps)
         i.lists.assign(i.plan);
-      i.rest.resize(matrix.n_owned_rows());
+      if (i.rest.size() != matrix.n_owned_rows())
+        i.rest.resize(matrix.n_owned_rows());
     });
     i.revision = matrix.revision();
   }
