@@ -27,9 +27,9 @@ namespace Tessella
        *     - sum beta_i N(u^{n-i}, T^{n-i}) + M s^{n+1}
        * with the convection N of TemperatureConvection, or with the sum that
        * SubcycledTransport computes instead of sum alpha_i T^{n-i} and the
-       * convection. Where no temperature is
-       * given on the boundary, the solution gets the integral that this
-       * equation tested with 1 has, so that the iteration does not change it.
+       * convection. Where no temperature is given on the boundary, the solution
+       * gets the integral that this equation tested with 1 has, so that the
+       * iteration does not change it.
        */
       template <int dim, typename VectorType>
       class TemperatureEquation

@@ -191,9 +191,8 @@ namespace Tessella
      * does not have, a symmetry part that is not normal to an axis, a closed
      * domain with a net flux, a solver that does not converge, a velocity that
      * is not finite; a temperature that is asked for and not enabled;
-     * Backend::cuda without a device, on several
-     * processes or with functions without device code. An exception of step()
-     * leaves the state as it was.
+     * Backend::cuda without a device, on several processes or with functions
+     * without device code. An exception of step() leaves the state as it was.
      */
     template <int dim>
     class IncompressibleFlow
