@@ -124,7 +124,8 @@ namespace Tessella
     Array<Storage>             values, inverse, transposed_values;
     const Storage             *off_diagonal = nullptr, *diagonal = nullptr;
     Array<Number>              rest, upper;
-    /// Of colours on several processes.
+    /// Exchange of ghost entries between colours; null on one process and for
+    /// other orderings.
     std::unique_ptr<internal::StepHalo<MatrixType>> halo;
   };
 

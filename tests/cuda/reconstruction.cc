@@ -22,9 +22,10 @@ namespace
 {
   struct Result
   {
-    // Of reconstruct(), reconstruct_change() and restrict_to_linear().
+    // Digests of the results of reconstruct(), reconstruct_change() and
+    // restrict_to_linear().
     std::array<std::uint64_t, 3> digests;
-    // To the host.
+    // Largest relative differences to the results of the host.
     std::array<double, 3> differences;
     bool                  repeated;
     // Polytopes that stay linear, and those with errors for a quadratic

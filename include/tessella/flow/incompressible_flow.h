@@ -161,7 +161,7 @@ namespace Tessella
      * is computed first, so that the momentum equation has the buoyancy of the
      * new time. Without given temperatures on the boundary the integral of T
      * changes by sources and fluxes through the boundary alone, up to rounding.
-     * With subcycling T is transported as the velocity is.
+     * Subcycles transport T as they transport the velocity.
      *
      * <b>Solvers.</b> Conjugate gradients: for the pressure with multigrid in
      * single precision, on closed and periodic domains for the constants as
