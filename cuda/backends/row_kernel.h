@@ -28,7 +28,7 @@ namespace Tessella
        * of the neighbour, so that the other tiles are full: N <= 8 T - 4. lean:
        * for forms with are_lean() only, with fewer registers and branches.
        * quadrature: volume points; kernels for both kinds of a mesh of
-       * simplices would be 4 % slower at degree 3 in 3-D with rules of
+       * simplices would be 5 % slower at degree 3 in 3-D with rules of
        * sub-cells.
        *
        * k: polytope; n1, n2: number of functions of the polytope and of the
