@@ -38,6 +38,26 @@ namespace Tessella
         Array<Number, true> send, receive;
         Stream              stream;
         Event               packed, arrived;
+
+        // Copies received entries. A copy in the default stream would wait for
+        // kernels that do not need it.
+        void
+        copy_received(const std::size_t begin,
+                      const std::size_t end,
+                      Number           *to)
+        {
+          if (begin == end)
+            return;
+          check(cudaMemcpyAsync(to,
+                                receive.data() + begin,
+                                (end - begin) * sizeof(Number),
+                                cudaMemcpyHostToDevice,
+                                stream),
+                "an exchange with other processes");
+          arrived.record(stream);
+          check(cudaStreamWaitEvent(nullptr, arrived, 0),
+                "an exchange with other processes");
+        }
       };
 
 
@@ -59,23 +79,34 @@ namespace Tessella
       void
       Halo<Number>::pack(const Number *x)
       {
-        refuse_recording("an exchange with other processes");
-        const std::size_t n = implementation->entries.size();
-        if (n > 0)
-          {
-            // The kernel writes directly to host memory, so that each entry
-            // crosses the bus once.
-            pack_kernel<<<static_cast<unsigned int>((n + n_threads - 1) /
-                                                    n_threads),
-                          n_threads,
-                          0,
-                          current_stream()>>>(n,
-                                              implementation->entries.data(),
-                                              x,
-                                              implementation->send.data());
-            check(cudaGetLastError(), "an exchange with other processes");
-          }
+        // The kernel writes directly to host memory, so that each entry crosses
+        // the bus once.
+        pack_to(0,
+                implementation->entries.size(),
+                x,
+                implementation->send.data());
         implementation->packed.record(nullptr);
+      }
+
+
+
+      template <typename Number>
+      void
+      Halo<Number>::pack_to(const std::size_t begin,
+                            const std::size_t end,
+                            const Number     *x,
+                            Number           *to)
+      {
+        refuse_recording("an exchange with other processes");
+        if (begin == end)
+          return;
+        const std::size_t n = end - begin;
+        pack_kernel<<<
+          static_cast<unsigned int>((n + n_threads - 1) / n_threads),
+          n_threads,
+          0,
+          current_stream()>>>(n, implementation->entries.data() + begin, x, to);
+        check(cudaGetLastError(), "an exchange with other processes");
       }
 
 
@@ -111,23 +142,31 @@ namespace Tessella
       const Number *
       Halo<Number>::upload()
       {
-        Implementation   &data = *implementation;
-        const std::size_t n    = data.ghosts.size();
-        if (n > 0)
-          {
-            // A copy in the default stream would wait for kernels that do not
-            // need it.
-            check(cudaMemcpyAsync(data.ghosts.data(),
-                                  data.receive.data(),
-                                  n * sizeof(Number),
-                                  cudaMemcpyHostToDevice,
-                                  data.stream),
-                  "an exchange with other processes");
-            data.arrived.record(data.stream);
-            check(cudaStreamWaitEvent(nullptr, data.arrived, 0),
-                  "an exchange with other processes");
-          }
+        Implementation &data = *implementation;
+        data.copy_received(0, data.ghosts.size(), data.ghosts.data());
         return data.ghosts.data();
+      }
+
+
+
+      template <typename Number>
+      void
+      Halo<Number>::upload(const std::size_t begin,
+                           const std::size_t end,
+                           Number           *to)
+      {
+        implementation->copy_received(begin, end, to + begin);
+      }
+
+
+
+      template <typename Number>
+      void
+      Halo<Number>::release_buffers()
+      {
+        implementation->ghosts.release();
+        implementation->send.release();
+        implementation->receive.release();
       }
 
 

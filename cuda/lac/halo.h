@@ -15,7 +15,8 @@ namespace Tessella
       /**
        * Device side of the exchange of ghost entries of a vector with other
        * processes: entries to send are written to pinned memory of the host,
-       * received entries are copied from there.
+       * received entries are copied from there. Entries for a process whose
+       * device memory is mapped are written there by pack_to().
        *
        * The calls must come in the order pack(), wait_for_packed(), upload().
        * Kernels that are started in the default stream after pack() run while
@@ -33,6 +34,13 @@ namespace Tessella
 
         void
         pack(const Number *x);
+        /// Writes the entries of @p x from position @p begin to @p end of the
+        /// list of entries to @p to, which is memory of a device.
+        void
+        pack_to(const std::size_t begin,
+                const std::size_t end,
+                const Number     *x,
+                Number           *to);
         void
         wait_for_packed();
         /// Buffer in pinned memory.
@@ -43,6 +51,15 @@ namespace Tessella
         /// Returns the received entries in device memory.
         const Number *
         upload();
+        /// Copies the received entries from @p begin to @p end to the same
+        /// positions of @p to in device memory.
+        void
+        upload(const std::size_t begin, const std::size_t end, Number *to);
+
+        /// Frees the buffers of pack() and upload(), which must not be called
+        /// any more.
+        void
+        release_buffers();
 
         /// Memory on the device in bytes.
         std::size_t

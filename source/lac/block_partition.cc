@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <map>
+#include <string>
 
 #include "../base/collective.h"
 #include "halo_exchange.h"
@@ -14,6 +16,29 @@
 namespace Tessella
 {
   using namespace dealii;
+
+  namespace internal
+  {
+    PeerChoice peer_choice = nullptr;
+
+
+
+    bool
+    may_write_to_peer(const unsigned int rank, const unsigned int other)
+    {
+      if (peer_choice != nullptr)
+        return peer_choice(rank, other);
+      const char *const given = std::getenv("TESSELLA_PEER_EXCHANGE");
+      const std::string value = given == nullptr ? "on" : given;
+      AssertThrow(value == "on" || value == "off",
+                  ExcUserInput("The environment variable "
+                               "TESSELLA_PEER_EXCHANGE is \"" +
+                               value + "\": it must be on or off."));
+      return value == "on";
+    }
+  } // namespace internal
+
+
 
   BlockPartition::BlockPartition(
     const MPI_Comm                    communicator,

@@ -148,19 +148,9 @@ namespace Tessella
             device_call([&] { matrix.Tvmult(y, x); });
             return;
           }
-        device_call([&] {
-          contributions->pack(matrix.row_sums(x));
-          contributions->wait_for_packed();
-          HaloMessages messages;
-          start_messages(messages,
-                         structure.partition()->communicator(),
-                         sends,
-                         contributions->send_buffer(),
-                         receives,
-                         contributions->receive_buffer());
-          messages.finish();
-          matrix.column_sums(y, contributions->upload());
-        });
+        contributions->start(device_call([&] { return matrix.row_sums(x); }));
+        const Number *const received = contributions->finish();
+        device_call([&] { matrix.column_sums(y, received); });
       }
 
     private:
@@ -203,16 +193,17 @@ namespace Tessella
                         first_sum[plan.sent_row[i]] +
                         sparsity.column_offset[b] + j));
                   }
-                contributions =
-                  std::make_unique<Device::Halo<Number>>(entries,
-                                                         plan.n_received);
+                contributions = std::make_unique<DeviceExchange<Number>>(
+                  structure.communicator(),
+                  plan.sends,
+                  plan.receives,
+                  entries,
+                  plan.n_received);
               }
             matrix.make_transpose(
               sparsity, offset, plan.offset, place, plan.n_received);
           });
         });
-        sends    = plan.sends;
-        receives = plan.receives;
       }
 
       Device::BlockMatrix<Number> matrix;
@@ -221,8 +212,7 @@ namespace Tessella
       /// Exchange of contributions to products with the transpose. It exists on
       /// processes that receive contributions; as the structure is symmetric,
       /// these are also the processes that send contributions.
-      std::unique_ptr<Device::Halo<Number>> contributions;
-      std::vector<TransposePlan::Partner>   sends, receives;
+      std::unique_ptr<DeviceExchange<Number>> contributions;
     };
   } // namespace internal
 

@@ -47,7 +47,8 @@ namespace Tessella
           std::size_t next = 0;
           for (unsigned int s = 0; s < n_steps; ++s)
             {
-              Step &present = steps[s];
+              Step                &present = steps[s];
+              std::vector<Partner> to, from;
               present.first = next;
               for (const BlockPartition::Partner &partner :
                    partition.receives())
@@ -62,7 +63,7 @@ namespace Tessella
                   add_partner(partner.rank,
                               before - present.first,
                               next - present.first,
-                              present.from);
+                              from);
                 }
               std::vector<unsigned int> entries;
               for (const BlockPartition::Partner &partner : partition.sends())
@@ -76,10 +77,11 @@ namespace Tessella
                              ++i)
                           entries.push_back(i);
                     }
-                  add_partner(partner.rank, before, entries.size(), present.to);
+                  add_partner(partner.rank, before, entries.size(), to);
                 }
-              present.transfer =
-                std::make_unique<Transfer>(entries, next - present.first);
+              present.n_ghosts = next - present.first;
+              present.transfer = std::make_unique<Transfer>(
+                communicator, to, from, entries, present.n_ghosts);
             }
           AssertThrow(next == place.size(), dealii::ExcInternalError());
           entries_of_ghosts.resize(place.size());
@@ -103,10 +105,12 @@ namespace Tessella
       {
         Step &present = steps[s];
         present.transfer->start(x);
-        present.transfer->finish(communicator,
-                                 present.to,
-                                 present.from,
-                                 entries_of_ghosts.data() + present.first);
+        const Number *const received = present.transfer->finish();
+        if (present.n_ghosts > 0)
+          SpaceType::template convert<Number>(present.n_ghosts,
+                                              received,
+                                              entries_of_ghosts.data() +
+                                                present.first);
       }
 
       /// Entries of ghosts as the last exchange of their steps left them.
@@ -117,101 +121,17 @@ namespace Tessella
       }
 
     private:
-      struct Partner
-      {
-        unsigned int rank;
-        std::size_t  first_row, last_row;
-      };
-
-      /// Memory of the messages of a step: of the host, and pinned.
-      class HostTransfer
-      {
-      public:
-        HostTransfer(const std::vector<unsigned int> &entries,
-                     const std::size_t)
-          : entries(entries)
-          , sent(entries.size())
-        {}
-        void
-        start(const Number *x)
-        {
-          for_entries(entries.size(),
-                      [&](const std::size_t i) { sent[i] = x[entries[i]]; });
-        }
-        void
-        finish(const MPI_Comm              communicator,
-               const std::vector<Partner> &to,
-               const std::vector<Partner> &from,
-               Number                     *received)
-        {
-          HaloMessages messages;
-          start_messages(
-            messages, communicator, to, sent.data(), from, received);
-          messages.finish();
-        }
-
-      private:
-        const std::vector<unsigned int> entries;
-        std::vector<Number>             sent;
-      };
-
-      class DeviceTransfer
-      {
-      public:
-        DeviceTransfer(const std::vector<unsigned int> &entries,
-                       const std::size_t                n_ghosts)
-          : n_ghosts(n_ghosts)
-        {
-          if (entries.size() + n_ghosts > 0)
-            device_call([&]() {
-              halo = std::make_unique<Device::Halo<Number>>(entries, n_ghosts);
-            });
-        }
-        void
-        start(const Number *x)
-        {
-          if (halo != nullptr)
-            device_call([&]() { halo->pack(x); });
-        }
-        void
-        finish(const MPI_Comm              communicator,
-               const std::vector<Partner> &to,
-               const std::vector<Partner> &from,
-               Number                     *received)
-        {
-          if (halo == nullptr)
-            return;
-          device_call([&]() {
-            // The entries of the last exchange have left the buffers, too.
-            halo->wait_for_packed();
-            HaloMessages messages;
-            start_messages(messages,
-                           communicator,
-                           to,
-                           halo->send_buffer(),
-                           from,
-                           halo->receive_buffer());
-            messages.finish();
-            Device::VectorOperations<Number>::copy(n_ghosts,
-                                                   halo->upload(),
-                                                   received);
-          });
-        }
-
-      private:
-        const std::size_t                     n_ghosts;
-        std::unique_ptr<Device::Halo<Number>> halo;
-      };
+      using Partner = typename HostExchange<Number>::Partner;
 
       using Transfer = std::conditional_t<
         std::is_same<MatrixType, HostBlockMatrix<Number>>::value,
-        HostTransfer,
-        DeviceTransfer>;
+        HostExchange<Number>,
+        DeviceExchange<Number>>;
 
       struct Step
       {
-        std::vector<Partner>      to, from;
-        std::size_t               first = 0; ///< of its entries of ghosts
+        /// First of its entries of ghosts, and their number.
+        std::size_t               first = 0, n_ghosts = 0;
         std::unique_ptr<Transfer> transfer;
       };
 
