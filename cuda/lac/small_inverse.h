@@ -28,6 +28,10 @@ namespace Tessella
        * unknown to the compiler, and no shared memory. A step reads n_r factors
        * and n_c entries of the pivot row from other lanes; a lane for each row
        * or column would read a whole row.
+       *
+       * The pivot is the largest entry of its column to 16 bits of its
+       * mantissa, which fit with the number of the row into a word, so that one
+       * instruction finds the largest one of the warp.
        */
       template <int n_r, int n_c>
       struct SmallInverse
@@ -40,25 +44,27 @@ namespace Tessella
         /// that, and the pivot row of the step of each column.
         unsigned int pivot_of_row[n_r], row_of_pivot[n_c];
 
-        /// Reads the pivot row @p index of step @p p into @p row if it is one
-        /// of the rows of registers from @p r on, and prepares it for the
-        /// update. A loop over r would make the compiler keep the entries in
-        /// memory: it replaces r by the equal, but unknown, number of the pivot
-        /// row.
+        /// Reads the pivot row @p index of step @p p into @p row and its entry
+        /// in @p factor, which is the pivot, into @p pivot if it is one of the
+        /// rows of registers from @p r on, and prepares it for the update. A
+        /// loop over r would make the compiler keep the entries in memory: it
+        /// replaces r by the equal, but unknown, number of the pivot row.
         template <int r>
         __device__ __forceinline__ void
         take_row(const unsigned int p,
                  const unsigned int index,
                  double (&factor)[n_r],
-                 double (&row)[n_c])
+                 double (&row)[n_c],
+                 double &pivot)
         {
           if constexpr (r < n_r)
             {
               if (index / 4 != r)
                 {
-                  take_row<r + 1>(p, index, factor, row);
+                  take_row<r + 1>(p, index, factor, row, pivot);
                   return;
                 }
+              pivot = __shfl_sync(all, factor[r], index % 4 * 8);
 #pragma unroll
               for (int j = 0; j < n_c; ++j)
                 row[j] = __shfl_sync(all, a[r][j], index % 4 * 8 + column_lane);
@@ -74,6 +80,19 @@ namespace Tessella
             }
         }
 
+        /// Largest @p value of the lanes.
+        static __device__ __forceinline__ unsigned int
+        maximum(unsigned int value)
+        {
+#if __CUDA_ARCH__ >= 800
+          return __reduce_max_sync(all, value);
+#else
+          for (int offset = 1; offset < 32; offset *= 2)
+            value = max(value, __shfl_xor_sync(all, value, offset));
+          return value;
+#endif
+        }
+
         /// Step @p p, whose column is column p / 8 = @p c of lanes (., p % 8).
         /// Returns whether the pivot exceeds @p least.
         template <int c>
@@ -81,38 +100,23 @@ namespace Tessella
         step(const unsigned int p, const double least)
         {
           const unsigned int owner = p % 8;
-          double             factor[n_r], pivot = 0.;
-          unsigned int       index = n;
+          double             factor[n_r], row[n_c], pivot = 0.;
+          unsigned int       key = 0;
 #pragma unroll
           for (int r = 0; r < n_r; ++r)
             {
               factor[r] = __shfl_sync(all, a[r][c], row_lane * 8 + owner);
-              if (pivot_of_row[r] == n && fabs(factor[r]) > fabs(pivot))
-                {
-                  pivot = factor[r];
-                  index = row_lane + 4 * r;
-                }
+              // Of equal entries that of the first row wins.
+              if (pivot_of_row[r] == n)
+                key = max(key,
+                          (__double2hiint(factor[r]) & 0x7fffffe0u) |
+                            (31u - (row_lane + 4 * r)));
             }
-#pragma unroll
-          for (int offset = 8; offset <= 16; offset *= 2)
-            {
-              // Lanes of the same rows agree already; the first of equal rows
-              // wins.
-              const double       other = __shfl_xor_sync(all, pivot, offset);
-              const unsigned int other_index =
-                __shfl_xor_sync(all, index, offset);
-              if (fabs(other) > fabs(pivot) ||
-                  (fabs(other) == fabs(pivot) && other_index < index))
-                {
-                  pivot = other;
-                  index = other_index;
-                }
-            }
+          const unsigned int index = 31u - maximum(key) % 32u;
+          take_row<0>(p, index, factor, row, pivot);
           if (!(fabs(pivot) > least))
             return false;
           const double scale = 1. / pivot;
-          double       row[n_c];
-          take_row<0>(p, index, factor, row);
           if (column_lane == owner)
             {
               row_of_pivot[c] = index;
