@@ -5,6 +5,7 @@
 
 #include "block_ordering.h"
 #include "block_space.h"
+#include "lanczos.h"
 #include "reproducible_sum.h"
 
 namespace Tessella
@@ -131,154 +132,52 @@ namespace Tessella
 
 
 
-    namespace
-    {
-      // Smallest and largest eigenvalue of a symmetric tridiagonal matrix, by
-      // bisection with Sturm sequences.
-      std::pair<double, double>
-      extreme_eigenvalues(const std::vector<double> &diagonal,
-                          const std::vector<double> &off_diagonal)
-      {
-        double low = diagonal[0], high = diagonal[0];
-        for (std::size_t i = 0; i < diagonal.size(); ++i)
-          {
-            const double radius =
-              (i > 0 ? std::abs(off_diagonal[i - 1]) : 0.) +
-              (i + 1 < diagonal.size() ? std::abs(off_diagonal[i]) : 0.);
-            low  = std::min(low, diagonal[i] - radius);
-            high = std::max(high, diagonal[i] + radius);
-          }
-        const auto n_below = [&](const double x) {
-          unsigned int count = 0;
-          double       d     = 1.;
-          for (std::size_t i = 0; i < diagonal.size(); ++i)
-            {
-              const double e = i > 0 ? off_diagonal[i - 1] : 0.;
-              d              = diagonal[i] - x - (i > 0 ? e * e / d : 0.);
-              if (d == 0.)
-                d = 1e-300;
-              count += d < 0.;
-            }
-          return count;
-        };
-        const auto bisect = [&](const unsigned int n) {
-          double a = low, b = high;
-          for (unsigned int i = 0; i < 60; ++i)
-            {
-              const double middle            = 0.5 * (a + b);
-              (n_below(middle) >= n ? b : a) = middle;
-            }
-          return 0.5 * (a + b);
-        };
-        return {bisect(1), bisect(diagonal.size())};
-      }
-    } // namespace
-
-
-
     template <typename MatrixType>
     double
     BlockData<MatrixType>::largest_eigenvalue(const bool symmetric,
                                               const bool singular) const
     {
-      // Pseudo-random start vector that depends on the global row only, so that
-      // it is the same for every number of processes.
-      const std::uint64_t first =
-        matrix->partition() == nullptr ? 0 : matrix->partition()->first_row();
-      std::vector<Number> start(rows.n_dofs);
-      for (std::uint64_t i = 0; i < rows.n_dofs; ++i)
+      if (symmetric)
         {
-          std::uint64_t z = (first + i + 1) * 0x9e3779b97f4a7c15ull;
-          z               = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-          z               = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-          z ^= z >> 31;
-          start[i] = static_cast<Number>((z >> 11) * 0x1p-53 - 0.5);
-        }
-      const std::size_t n = rows.n_dofs;
-      Array<Number>     r, z, p, q;
-      r.assign(start);
-      z.resize(n);
-      p.resize(n);
-      q.resize(n);
-      const auto dot = [&](const Array<Number> &x, const Array<Number> &y) {
-        return internal::value_of_all(communicator(), SpaceType::call([&] {
-                                        return Blocks::dot(n,
-                                                           x.data(),
-                                                           y.data());
-                                      }));
-      };
-      const unsigned int n_steps = 10;
-
-      if (!symmetric)
-        {
-          double eigenvalue = 1.;
-          for (unsigned int step = 0; step < 2 * n_steps; ++step)
-            {
-              const double norm = std::sqrt(dot(r, r));
-              if (!(norm > 0.) || !std::isfinite(norm))
-                break;
-              eigenvalue = step == 0 ? 1. : norm;
+          const double eigenvalue = lanczos_eigenvalue(
+            *matrix, 10, singular, [&](const Number *r, Number *z) {
               SpaceType::call([&] {
-                Blocks::scale_add(n, Number(1. / norm), nullptr, r.data());
+                Blocks::apply_diagonal(rows, inverse.data(), false, r, z);
               });
-              matrix->vmult_owned(q.data(), r.data());
-              SpaceType::call([&] {
-                Blocks::apply_diagonal(
-                  rows, inverse.data(), false, q.data(), r.data());
-              });
-            }
-          return 1.2 * eigenvalue;
-        }
-
-      // Conjugate gradient method preconditioned by the diagonal blocks. Its
-      // coefficients are those of Lanczos' method for D^{-1} A.
-      if (singular)
-        {
-          // The start is then in the range of the matrix, where it is positive
-          // definite.
-          matrix->vmult_owned(q.data(), r.data());
-          SpaceType::call([&] { Blocks::copy(n, q.data(), r.data()); });
-        }
-      std::vector<double> diagonal, off_diagonal;
-      double              rz = 0., alpha = 0., beta = 0.;
-      for (unsigned int step = 0; step < n_steps; ++step)
-        {
-          SpaceType::call([&] {
-            Blocks::apply_diagonal(
-              rows, inverse.data(), false, r.data(), z.data());
-          });
-          const double next = dot(r, z);
-          // The Krylov space is exhausted (small matrix): all eigenvalues are
-          // found.
-          if (step > 0 && std::abs(next) <= 1e-14 * rz)
-            break;
-          beta = step > 0 ? next / rz : 0.;
-          rz   = next;
-          SpaceType::call([&] {
-            if (step > 0)
-              Blocks::scale_add(n, Number(beta), z.data(), p.data());
-            else
-              Blocks::copy(n, z.data(), p.data());
-          });
-          matrix->vmult_owned(q.data(), p.data());
-          const double pq             = dot(p, q);
-          const double alpha_previous = alpha;
-          AssertThrow(rz > 0. && pq > 0. && std::isfinite(pq),
+            });
+          AssertThrow(eigenvalue > 0.,
                       ExcMessage("The matrix is not symmetric and positive "
                                  "definite, as the preconditioner was told: "
                                  "check the penalty constant, the "
                                  "coefficients and the boundary conditions, "
                                  "or declare the problem as not symmetric "
                                  "and take GMRES."));
-          alpha = rz / pq;
-          diagonal.push_back(1. / alpha +
-                             (step > 0 ? beta / alpha_previous : 0.));
-          if (step > 0)
-            off_diagonal.push_back(std::sqrt(beta) / alpha_previous);
-          SpaceType::call(
-            [&] { Blocks::add(n, Number(-alpha), q.data(), r.data()); });
+          return 1.1 * eigenvalue;
         }
-      return 1.1 * extreme_eigenvalues(diagonal, off_diagonal).second;
+      const std::size_t n = rows.n_dofs;
+      Array<Number>     r, q;
+      r.assign(pseudo_random_vector(*matrix));
+      q.resize(n);
+      double eigenvalue = 1.;
+      for (unsigned int step = 0; step < 20; ++step)
+        {
+          const double norm =
+            std::sqrt(value_of_all(communicator(), SpaceType::call([&] {
+                                     return Blocks::dot(n, r.data(), r.data());
+                                   })));
+          if (!(norm > 0.) || !std::isfinite(norm))
+            break;
+          eigenvalue = step == 0 ? 1. : norm;
+          SpaceType::call([&] {
+            Blocks::scale_add(n, Number(1. / norm), nullptr, r.data());
+          });
+          matrix->vmult_owned(q.data(), r.data());
+          SpaceType::call([&] {
+            Blocks::apply_diagonal(
+              rows, inverse.data(), false, q.data(), r.data());
+          });
+        }
+      return 1.2 * eigenvalue;
     }
 
 

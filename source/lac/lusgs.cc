@@ -98,7 +98,7 @@ namespace Tessella
     void
     pack(Array<To> &values, const std::uint64_t n_more, const Copy &copy);
     void
-    factorise();
+    factorise(const double relaxation);
     void
     make_transposed();
     /// Collects the blocks of the transpose of this process' rows, which other
@@ -258,7 +258,8 @@ namespace Tessella
 
   template <typename MatrixType, typename Storage>
   void
-  SweepPreconditioner<MatrixType, Storage>::Implementation::factorise()
+  SweepPreconditioner<MatrixType, Storage>::Implementation::factorise(
+    const double relaxation)
   {
     std::uint64_t n_squares = 0;
     for (const internal::SweepRow &row : plan.rows)
@@ -268,6 +269,13 @@ namespace Tessella
       SweepSpace<MatrixType, Number>::Sweeps::pack(arguments...);
     });
     inverses.resize(n_squares);
+    // What updates use of the inverses: the same, or a multiple.
+    Array<Number> relaxed;
+    if (relaxation != 1.)
+      {
+        relaxed.resize(n_squares);
+        Space::call([&] { Blocks::set_zero(n_squares, relaxed.data()); });
+      }
     internal::FactorPlan factors;
     factors.reinit(*matrix, step, plan, packed);
     const unsigned int         n = plan.rows.size();
@@ -304,15 +312,24 @@ namespace Tessella
         rows.row_width              = size.data() + begin;
         rows.diagonal               = zeros.data() + begin;
         const unsigned int singular = Space::call([&] {
-          Factorisation::step({end - begin,
-                               plan.max_size,
-                               size.data() + begin,
-                               pivot.data() + begin,
-                               pivots.data(),
-                               updates.data(),
-                               inverses.data(),
-                               e.data()});
-          return Blocks::invert_diagonal(rows, e.data(), inverses.data());
+          if (relaxation != 0.)
+            Factorisation::step(
+              {end - begin,
+               plan.max_size,
+               size.data() + begin,
+               pivot.data() + begin,
+               pivots.data(),
+               updates.data(),
+               relaxation == 1. ? inverses.data() : relaxed.data(),
+               e.data()});
+          const unsigned int result =
+            Blocks::invert_diagonal(rows, e.data(), inverses.data());
+          if (relaxation != 1.)
+            Blocks::add(factors.square[end] - factors.square[begin],
+                        Number(relaxation),
+                        inverses.data() + factors.square[begin],
+                        relaxed.data() + factors.square[begin]);
+          return result;
         });
         AssertThrow(singular == rows.n,
                     ExcMessage(
@@ -670,6 +687,10 @@ namespace Tessella
     matrix.check_has_all_blocks("BlockILU0");
     AssertThrow(parameters.n_sweeps == 1,
                 ExcMessage("BlockILU0 has one sweep: n_sweeps must be 1."));
+    AssertThrow(parameters.relaxation >= 0. && parameters.relaxation <= 1.,
+                ExcMessage("The relaxation of BlockILU0 is " +
+                           std::to_string(parameters.relaxation) +
+                           ", but must be between 0 and 1."));
     const bool keeps = this->implementation != nullptr &&
                        this->implementation->has_order_of(matrix, parameters);
     if (!keeps)
@@ -682,7 +703,7 @@ namespace Tessella
     i.revision        = 0;
     i.has_transposed  = false;
     Tessella::on_all_processes(matrix.communicator(), [&] {
-      i.factorise();
+      i.factorise(parameters.relaxation);
       if (!keeps)
         i.lists.assign(i.plan);
       if (i.rest.size() != matrix.n_owned_rows())

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include "../lac/block_space.h"
+#include "../lac/lanczos.h"
 
 namespace Tessella
 {
@@ -66,11 +67,16 @@ namespace Tessella
         if (!symmetric &&
             std::is_same<MatrixType, HostBlockMatrix<Number>>::value)
           data.ordering = SweepOrdering::downwind;
-        sweeps = nullptr;
+        sweeps     = nullptr;
+        damping    = Number(1);
+        relaxation = 1.;
         if (type == MultigridSmoother::ilu)
           {
-            ilu.initialize(*matrix, data);
             sweeps = &ilu;
+            if (symmetric)
+              relax_factors(data, singular);
+            else
+              ilu.initialize(*matrix, data);
           }
         if (type == MultigridSmoother::lusgs)
           {
@@ -118,11 +124,14 @@ namespace Tessella
             if (s == 0 && zero_start)
               {
                 sweeps->vmult_owned(x, b, transpose);
+                if (damping != Number(1))
+                  SpaceType::call(
+                    [&] { Blocks::scale_add(n, damping, nullptr, x); });
                 continue;
               }
             matrix->subtract_product_owned(r.data(), x, b, transpose);
             sweeps->vmult_owned(d.data(), r.data(), transpose);
-            SpaceType::call([&] { Blocks::add(n, Number(1), d.data(), x); });
+            SpaceType::call([&] { Blocks::add(n, damping, d.data(), x); });
           }
       }
 
@@ -155,13 +164,58 @@ namespace Tessella
       Data              blocks;
       /// Estimate of the largest eigenvalue of D^{-1} A, or 0.
       double largest = 0.;
+      /// SweepData::relaxation of the incomplete factorisation.
+      double relaxation = 1.;
 
     private:
+      /**
+       * Makes an incomplete factorisation M of a symmetric matrix that is
+       * positive definite and whose steps x += M^{-1} (b - A x) do not amplify,
+       * which those for eigenvalues of M^{-1} A above 2 do: of some relaxations
+       * the largest one, at best 1, with which the estimate of the largest
+       * eigenvalue is at most 1.7. With the last one the factorisation is that
+       * of LUSGS, whose eigenvalues are at most 1; if those of several
+       * processes, which lack the blocks between the processes, are larger than
+       * 1.7 even so, steps are damped.
+       */
+      void
+      relax_factors(SweepData data, const bool singular)
+      {
+        constexpr double   bound   = 1.7;
+        const unsigned int n_steps = 15;
+        for (const double factor : {1., 0.9, 0.7, 0.5, 0.})
+          {
+            data.relaxation = relaxation = factor;
+            double eigenvalue            = 0.;
+            try
+              {
+                ilu.initialize(*matrix, data);
+                eigenvalue = lanczos_eigenvalue(
+                  *matrix, n_steps, singular, [&](const Number *r, Number *z) {
+                    ilu.vmult_owned(z, r);
+                  });
+              }
+            catch (const dealii::ExceptionBase &)
+              {
+                // A pivot block became singular.
+                if (factor == 0.)
+                  throw;
+              }
+            if (eigenvalue > 0. && eigenvalue <= bound)
+              return;
+            damping = factor == 0. && eigenvalue > 0.
+                        ? Number(bound / eigenvalue)
+                        : Number(1);
+          }
+      }
+
       MultigridSmoother     type = MultigridSmoother::chebyshev;
       BlockILU0<MatrixType> ilu;
       LUSGS<MatrixType>     lusgs;
       /// One of both, or null.
       SweepPreconditioner<MatrixType> *sweeps = nullptr;
+      /// Factor of the updates of sweeps.
+      Number damping = 1;
       /// Residual, and update of the smoother.
       Array<Number> r, d;
     };

@@ -789,6 +789,7 @@ namespace Tessella
                                      !null_vectors.empty());
               if (data.smoother == Smoother::chebyshev)
                 info.largest_eigenvalue = level.smoother.largest;
+              info.relaxation = level.smoother.relaxation;
               if (data.smoother == Smoother::gauss_seidel)
                 info.n_colors = level.smoother.blocks.color_offset.size() - 1;
             }

@@ -185,12 +185,13 @@ namespace BlockReference
 
   /// Blocks of the incomplete factorisation of @p A, a permutation of the
   /// textbook algorithm: for all k and all m before k, A_km = A_km A_mm^{-1},
-  /// then A_kj -= A_km A_mj for all j after m with a block (k, j). The blocks
-  /// of L are multiplied by the pivots in the end.
+  /// then A_kj -= omega A_km A_mj for all j after m with a block (k, j). The
+  /// blocks of L are multiplied by the pivots in the end.
   inline FullMatrix<double>
   incomplete_factors(const FullMatrix<double>        &A,
                      const std::vector<unsigned int> &block,
-                     const std::vector<unsigned int> &order)
+                     const std::vector<unsigned int> &order,
+                     const double                     omega = 1.)
   {
     const unsigned int        n_blocks = order.size();
     std::vector<unsigned int> list(n_blocks), first(n_blocks + 1, 0);
@@ -237,7 +238,7 @@ namespace BlockReference
               factor.mmult(product, u);
               for (unsigned int r = 0; r < product.m(); ++r)
                 for (unsigned int c = 0; c < product.n(); ++c)
-                  F(first[k] + r, first[j] + c) -= product(r, c);
+                  F(first[k] + r, first[j] + c) -= omega * product(r, c);
             }
         }
     return F;

@@ -143,20 +143,24 @@ namespace
                            difference(lusgs, A, M, n_sweeps, transpose),
                            bound);
           }
-        data.n_sweeps                    = 1;
-        const FullMatrix<double>       F = incomplete_factors(A, block, order);
-        BlockILU0<MatrixType, Storage> ilu;
-        initialize(ilu, data);
-        for (const bool transpose : {false, true})
-          verify_below(which + ", ILU(0)" + (transpose ? ", transpose" : ""),
-                       difference(ilu,
-                                  A,
-                                  product_of_factors(F, block, order),
-                                  1,
-                                  transpose),
-                       bound);
-        if (ilu.memory_consumption() < A.m() * sizeof(Storage))
-          all_right = false;
+        data.n_sweeps = 1;
+        for (const double relaxation : {0.6, 0., 1.})
+          {
+            data.relaxation = relaxation;
+            const FullMatrix<double> F =
+              incomplete_factors(A, block, order, relaxation);
+            BlockILU0<MatrixType, Storage> ilu;
+            initialize(ilu, data);
+            for (const bool transpose : {false, true})
+              verify_below(
+                which + ", ILU(0) with relaxation " +
+                  std::to_string(relaxation) + (transpose ? ", transpose" : ""),
+                difference(
+                  ilu, A, product_of_factors(F, block, order), 1, transpose),
+                bound);
+            if (ilu.memory_consumption() < A.m() * sizeof(Storage))
+              all_right = false;
+          }
       }
   }
 
@@ -316,6 +320,10 @@ namespace
     check("number of sweeps", [&] { lusgs.initialize(matrix, data); });
     data.n_sweeps = 2;
     check("n_sweeps must be 1", [&] { ilu.initialize(matrix, data); });
+    data            = SweepData();
+    data.relaxation = 1.5;
+    check("relaxation of BlockILU0 is 1.5",
+          [&] { ilu.initialize(matrix, data); });
     data           = SweepData();
     data.ordering  = SweepOrdering::colors;
     data.numbering = {0, 1, 2, 3, 4, 5, 6, 7, 8};

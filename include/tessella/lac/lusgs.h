@@ -50,6 +50,8 @@ namespace Tessella
     std::vector<unsigned int> numbering;
     /// Number of repetitions k of LUSGS, SGS(k).
     unsigned int n_sweeps = 1;
+    /// Factor omega of the updates of BlockILU0, from 0 to 1.
+    double relaxation = 1.;
   };
 
   /**
@@ -168,9 +170,20 @@ namespace Tessella
    * same cost. SweepData::n_sweeps must be 1. The factors are computed in the
    * precision of the matrix and need a copy of it.
    *
+   * <b>Relaxation.</b> The factors of a symmetric positive definite matrix are
+   * symmetric, but may be indefinite, or much too small: what fills in between
+   * block rows that are not coupled is left out, while the updates of blocks
+   * that do exist stay. On irregular polytopes, of which three and more meet in
+   * a point, that does happen. With SweepData::relaxation omega < 1 the updates
+   * are omega e_km D'_m^{-1} e_mj. With omega = 0 nothing is subtracted, and
+   * the product of the factors is that of LUSGS, A + L D^{-1} L^T >= A. In
+   * between, the largest eigenvalue of the preconditioned matrix falls with
+   * omega.
+   *
    * With several processes each one factorises its own diagonal part of the
    * matrix, for both orderings. Errors: as for LUSGS; a pivot block that
-   * becomes singular during elimination.
+   * becomes singular during elimination; a relaxation that is not between 0 and
+   * 1.
    */
   template <typename MatrixType,
             typename Storage = typename MatrixType::value_type>
