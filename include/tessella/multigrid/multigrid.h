@@ -118,10 +118,11 @@ namespace Tessella
    * The factors M of BlockILU0 need not be positive definite on irregular
    * polytopes, and those that are may be so small that steps amplify what
    * belongs to eigenvalues of M^{-1} A above 2. For a symmetric matrix the
-   * largest eigenvalue is therefore estimated by 15 steps of Lanczos' method,
-   * and the factors are made again with SweepData::relaxation 0.9, 0.7, 0.5, 0
-   * in turn until it is at most 1.7. Each attempt costs a factorisation and 15
-   * products and sweeps. MultigridReport has the relaxation of each level.
+   * largest eigenvalue is therefore estimated by 15 steps of Lanczos' method.
+   * If it is more than 1.9, the factors are made again with
+   * SweepData::relaxation 0.9, 0.7, 0.5, 0 in turn until it is at most 1.6.
+   * Each attempt costs a factorisation and 15 products and sweeps.
+   * MultigridReport has the relaxation of each level.
    *
    * <b>Null space.</b> On pure Neumann and periodic problems the matrix maps
    * constants, of some or of all components, to zero. With
