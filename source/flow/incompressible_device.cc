@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include "incompressible_device.h"
 
+#include <deal.II/base/mpi.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -20,6 +22,9 @@ namespace Tessella
         sparsity.block_offset.assign(1, 0);
         sparsity.value_offset.assign(1, 0);
         dof_offset.assign(1, 0);
+        for (unsigned int k = 0; k + 1 < offset.size(); ++k)
+          for (unsigned int c = 0; c < n_components; ++c)
+            dof_offset.push_back(dof_offset.back() + offset[k + 1] - offset[k]);
         for (unsigned int k = 0; k < n; ++k)
           for (unsigned int c = 0; c < n_components; ++c)
             {
@@ -36,9 +41,43 @@ namespace Tessella
               sparsity.value_offset.push_back(sparsity.value_offset.back() +
                                               one.value_offset[k + 1] -
                                               one.value_offset[k]);
-              dof_offset.push_back(dof_offset.back() + offset[k + 1] -
-                                   offset[k]);
             }
+      }
+
+
+
+      std::shared_ptr<const BlockPartition>
+      partition_without_ghosts(const MPI_Comm                    communicator,
+                               const std::vector<std::uint64_t> &dof_offset)
+      {
+        if (Utilities::MPI::n_mpi_processes(communicator) == 1)
+          return nullptr;
+        return std::make_shared<const BlockPartition>(
+          communicator,
+          dof_offset,
+          dof_offset.size() - 1,
+          std::vector<std::uint64_t>());
+      }
+
+
+
+      template <int dim>
+      std::shared_ptr<const BlockPartition>
+      partition_of_components(const AgglomerationHandler<dim>  &handler,
+                              const std::vector<std::uint64_t> &dof_offset)
+      {
+        const MPI_Comm communicator = handler.get_communicator();
+        if (Utilities::MPI::n_mpi_processes(communicator) == 1)
+          return nullptr;
+        const PolytopicDoFs       &dofs    = handler.polytopic_dofs();
+        const unsigned int         n_owned = handler.n_polytopes();
+        std::vector<std::uint64_t> ghosts;
+        for (unsigned int k = n_owned; k < dofs.n_basis.size(); ++k)
+          for (unsigned int c = 0; c < dofs.n_components; ++c)
+            ghosts.push_back(handler.first_dof(k) +
+                             std::uint64_t(c) * dofs.n_basis[k]);
+        return std::make_shared<const BlockPartition>(
+          communicator, dof_offset, n_owned * dofs.n_components, ghosts);
       }
 
 
@@ -110,11 +149,14 @@ namespace Tessella
                                  std::size_t(i) * of_all.row_width[k],
                                dofs.n_basis[k],
                                to);
-        matrix.reinit(rows.sparsity, rows.dof_offset);
+        matrix.reinit(rows.sparsity,
+                      rows.dof_offset,
+                      partition_without_ghosts(handler.get_communicator(),
+                                               rows.dof_offset));
         matrix.copy_from(values);
         data.reinit(matrix);
         data.invert_diagonal();
-        work.reinit(all.back());
+        work.reinit(handler.locally_owned_dofs(), handler.get_communicator());
         update.reinit(all.back());
       }
 
@@ -188,12 +230,15 @@ namespace Tessella
 
       void
       DeviceBlockInverses::reinit(const PolytopicDoFs &dofs,
-                                  const unsigned int   n_polytopes)
+                                  const unsigned int   n_polytopes,
+                                  const MPI_Comm       communicator)
       {
         const std::vector<std::uint64_t> first(dofs.dof_offset.begin(),
                                                dofs.dof_offset.begin() +
                                                  n_polytopes + 1);
-        matrix.reinit(diagonal_sparsity(first), first);
+        matrix.reinit(diagonal_sparsity(first),
+                      first,
+                      partition_without_ghosts(communicator, first));
       }
 
 
@@ -219,6 +264,12 @@ namespace Tessella
 
 
 
+      template std::shared_ptr<const BlockPartition>
+      partition_of_components(const AgglomerationHandler<2> &,
+                              const std::vector<std::uint64_t> &);
+      template std::shared_ptr<const BlockPartition>
+      partition_of_components(const AgglomerationHandler<3> &,
+                              const std::vector<std::uint64_t> &);
       template class DeviceMass<2>;
       template class DeviceMass<3>;
     } // namespace internal

@@ -10,6 +10,7 @@
 #include <tessella/time_stepping/time_state.h>
 
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,7 @@ namespace Tessella
       struct ComponentRows
       {
         /// @p sparsity and @p dof_offset are those of one component.
+        /// If @p dof_offset has ghosts, so has that of the components.
         ComponentRows(const BlockSparsity              &sparsity,
                       const std::vector<std::uint64_t> &dof_offset,
                       const unsigned int                n_components);
@@ -80,7 +82,7 @@ namespace Tessella
           {
             const bool pair = i + 1 < terms.size();
             Tessella::internal::device_call([&] {
-              Operations::combine(result.size(),
+              Operations::combine(result.locally_owned_size(),
                                   i > 0,
                                   terms[i].first,
                                   terms[i].second->begin(),
@@ -113,6 +115,20 @@ namespace Tessella
           result.emplace_back(factors[i], vectors[i]);
         return result;
       }
+
+      /// Distribution of block rows over processes, null on one process; those
+      /// of this process begin at @p dof_offset, and there are no ghosts.
+      /// Collective.
+      std::shared_ptr<const BlockPartition>
+      partition_without_ghosts(const MPI_Comm                    communicator,
+                               const std::vector<std::uint64_t> &dof_offset);
+
+      /// The same for ComponentRows of a space with ghosts: a matrix of the
+      /// components of @p handler. Collective.
+      template <int dim>
+      std::shared_ptr<const BlockPartition>
+      partition_of_components(const AgglomerationHandler<dim>  &handler,
+                              const std::vector<std::uint64_t> &dof_offset);
 
       /// Structure of diagonal blocks alone.
       BlockSparsity
@@ -166,9 +182,11 @@ namespace Tessella
       class DeviceBlockInverses
       {
       public:
-        /// Makes room for all blocks.
+        /// Makes room for all blocks. Collective.
         void
-        reinit(const PolytopicDoFs &dofs, const unsigned int n_polytopes);
+        reinit(const PolytopicDoFs &dofs,
+               const unsigned int   n_polytopes,
+               const MPI_Comm       communicator);
         /// Sends @p blocks, one after the other, and inverts them, unless no
         /// entry of @p changed is set.
         void

@@ -16,6 +16,8 @@
 #include <limits>
 #include <sstream>
 
+#include "../lac/reproducible_sum.h"
+
 namespace Tessella
 {
   namespace Flow
@@ -56,7 +58,7 @@ namespace Tessella
         void
         store(HostBlockMatrix<double> &&from, DeviceBlockMatrix<double> &to)
         {
-          to.reinit(from.block_sparsity(), from.dof_offset());
+          to.reinit(from.block_sparsity(), from.dof_offset(), from.partition());
           to.copy_from(
             std::vector<double>(from.values(),
                                 from.values() + from.n_nonzero_elements()));
@@ -224,10 +226,11 @@ namespace Tessella
         assembler.assemble_matrix(form, assembled_without_penalty);
         // Cells of flows are stretched.
         unsigned int n_coarsest = 64;
-        if (on_device<VectorType>)
+        if (on_device<VectorType> &&
+            Utilities::MPI::n_mpi_processes(handler.get_communicator()) == 1)
           {
             // A level of few polytopes takes a device as long as their direct
-            // solution.
+            // solution, which is for one process.
             data.coarse_solver = MultigridCoarseSolver::nested_dissection;
             n_coarsest         = dim == 2 ? 8000 : 2500;
           }
@@ -404,7 +407,10 @@ namespace Tessella
                                values[c] + of_one.value_offset[k + 1],
                                to);
             if (present_factor == 0.)
-              all.reinit(rows.sparsity, rows.dof_offset);
+              all.reinit(rows.sparsity,
+                         rows.dof_offset,
+                         partition_of_components(all_components,
+                                                 rows.dof_offset));
             all.copy_from(all_values);
             initialize_chebyshev(all, all_preconditioner);
           }
@@ -505,7 +511,8 @@ namespace Tessella
 
       void
       HostBlockInverses::reinit(const PolytopicDoFs &dofs,
-                                const unsigned int   n_polytopes)
+                                const unsigned int   n_polytopes,
+                                const MPI_Comm)
       {
         first.assign(dofs.dof_offset.begin(),
                      dofs.dof_offset.begin() + n_polytopes + 1);
@@ -618,7 +625,8 @@ namespace Tessella
         factors.assign(velocity.n_polytopes(),
                        std::array<int, 2>{{none, none}});
         preconditioner.reinit(velocity.polytopic_dofs(),
-                              velocity.n_polytopes());
+                              velocity.n_polytopes(),
+                              velocity.get_communicator());
       }
 
 
@@ -700,14 +708,17 @@ namespace Tessella
       {
         if (!on_device<VectorType>)
           return speeds;
-        const std::vector<double> &measure = constant.polytopic_mesh().measure;
-        double                     sum = 0., volume = 0.;
-        for (unsigned int k = 0; k < speeds.size(); ++k)
-          {
-            sum += measure[k] * speeds[k];
-            volume += measure[k];
-          }
-        return std::vector<double>(speeds.size(), sum / volume);
+        // The same bits for every number of processes.
+        namespace Sums            = Tessella::internal;
+        const double     *measure = constant.polytopic_mesh().measure.data();
+        const std::size_t n       = speeds.size();
+        const MPI_Comm    communicator = constant.get_communicator();
+        const double      sum =
+          Sums::value_of_all(communicator,
+                             Sums::host_dot(n, measure, speeds.data()));
+        const double volume =
+          Sums::value_of_all(communicator, Sums::host_sum(n, measure));
+        return std::vector<double>(n, sum / volume);
       }
 
 

@@ -276,9 +276,11 @@ namespace Tessella
       class HostBlockInverses
       {
       public:
-        /// Makes room for all blocks.
+        /// Makes room for all blocks. The communicator is not needed.
         void
-        reinit(const PolytopicDoFs &dofs, const unsigned int n_polytopes);
+        reinit(const PolytopicDoFs &dofs,
+               const unsigned int   n_polytopes,
+               const MPI_Comm);
         /// Inverts blocks again: of polytope k from place offset[k] of
         /// @p blocks on, if changed[k].
         void
@@ -336,8 +338,8 @@ namespace Tessella
                         const double            speed_value) const;
 
         // Speeds for the blocks of the preconditioner: |w| of each polytope,
-        // and on a device the mean of all of them. Most steps then change no
-        // block, and none is sent and inverted.
+        // and on a device the mean of all of them, on all processes. Most steps
+        // then change no block, and none is sent and inverted.
         std::vector<double>
         speeds_of_blocks(const std::vector<double> &speeds) const;
 

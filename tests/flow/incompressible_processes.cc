@@ -2,12 +2,17 @@
 
 // Operators of incompressible flow, and its splitting methods where multigrid
 // joins no polytopes and these keep their numbers, have the same bits for every
-// number of processes.
+// number of processes. The matrix of all components that devices have is that
+// of one component for each.
 
+#include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/forms/functor_integrand.h>
+#include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/operators/pointwise_operator.h>
 
+#include "../../source/flow/incompressible_device.h"
 #include "../mpi/cases.h"
 #include "../tests.h"
 #include "incompressible_functions.h"
@@ -137,6 +142,71 @@ compute_flow(const Triangulation<dim>           &triangulation,
   return results;
 }
 
+/// Products with the matrix of all components and with that of one component.
+template <int dim>
+bool
+same_products(const Triangulation<dim> &triangulation)
+{
+  AgglomerationHandler<dim> velocity(triangulation), scalar(triangulation);
+  for (auto *handler : {&velocity, &scalar})
+    handler->agglomerate(Agglomeration::none<dim>());
+  const auto space = PolynomialSpaceType::total_degree;
+  distribute_by_position(velocity, {{1, 2}}, space, dim);
+  distribute_by_position(scalar, {{1, 2}}, space, 1);
+  AdvectionDiffusionReaction<dim> form;
+  form.set_diffusion(1.);
+  BoundaryCondition<dim> condition;
+  condition.type = BoundaryType::dirichlet;
+  form.set_default_boundary_condition(condition);
+  AssemblyParameters parameters;
+  parameters.backend = Backend::host;
+  PolytopicAssembler<dim> assembler(scalar, parameters);
+  HostBlockMatrix<double> one, all;
+  assembler.reinit(one);
+  assembler.assemble_matrix(form, one);
+
+  const BlockSparsity                &of_one = one.block_sparsity();
+  const PolytopicDoFs                &dofs   = scalar.polytopic_dofs();
+  const Flow::internal::ComponentRows rows(of_one, dofs.dof_offset, dim);
+  std::vector<double>                 values;
+  for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
+    for (unsigned int c = 0; c < dim; ++c)
+      for (std::uint64_t i = of_one.value_offset[k];
+           i < of_one.value_offset[k + 1];
+           ++i)
+        values.push_back((c + 1.) * one.values()[i]);
+  all.reinit(rows.sparsity,
+             rows.dof_offset,
+             Flow::internal::partition_of_components(velocity,
+                                                     rows.dof_offset));
+  all.copy_from(values);
+  const HostVector<double> u = make_field(velocity, 0.2);
+  HostVector<double>       product(u),
+    x(scalar.locally_owned_dofs(), scalar.get_communicator()), y(x);
+  all.vmult(product, u);
+  bool same = true;
+  for (unsigned int c = 0; c < dim; ++c)
+    {
+      const auto for_entries = [&](const auto &work) {
+        const auto &offset = velocity.polytopic_dofs().dof_offset;
+        for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
+          for (unsigned int i = 0; i < dofs.n_basis[k]; ++i)
+            work(dofs.dof_offset[k] + i, offset[k] + c * dofs.n_basis[k] + i);
+      };
+      for_entries([&](const std::size_t i, const std::size_t j) {
+        *(x.begin() + i) = *(u.begin() + j);
+      });
+      one.vmult(y, x);
+      const double size = y.linfty_norm();
+      for_entries([&](const std::size_t i, const std::size_t j) {
+        const double expected = (c + 1.) * *(y.begin() + i);
+        same =
+          same && std::abs(*(product.begin() + j) - expected) <= 1e-12 * size;
+      });
+    }
+  return Utilities::MPI::min(same ? 1 : 0, scalar.get_communicator()) == 1;
+}
+
 template <int dim>
 void
 report(const std::string &what, const std::vector<Results> &results)
@@ -175,6 +245,13 @@ main(int argc, char **argv)
   initlog();
   test<2>();
   test<3>();
+  for (const bool same :
+       for_numbers_of_processes<bool>([](const MPI_Comm comm) {
+         auto triangulation = shared_mesh<2>(comm);
+         make_periodic(triangulation, 1, 3);
+         return same_products<2>(triangulation);
+       }))
+    check("matrix of all components", same);
   report<2>("splitting methods",
             for_numbers_of_processes<Results>([](const MPI_Comm comm) {
               auto triangulation = shared_mesh<2>(comm);
