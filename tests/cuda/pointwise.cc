@@ -4,8 +4,9 @@
 // Jacobian and diagonal blocks, on all kinds of meshes; the same bits when
 // repeated; vectors and matrices on the device; errors; the space that needs
 // the most shared memory; texts; the kernels on affine simplices and when they
-// are chosen. Argument: 2d, 3d, simplices, text, memory or unavailable. Returns
-// 77 if the case cannot run on this machine, 1 if a check fails.
+// are chosen; derivatives of functors. Argument: 2d, 3d, simplices,
+// derivatives, text, memory or unavailable. Returns 77 if the case cannot run
+// on this machine, 1 if a check fails.
 
 #include "../operators/pointwise.h"
 
@@ -19,6 +20,7 @@
 
 #include "../operators/texts.h"
 #include "checks.h"
+#include "derivative_functors.h"
 #include "pointwise_functors.h"
 #include "simplex_functors.h"
 
@@ -1091,6 +1093,101 @@ namespace
 
 
 
+  /// A derivative of the functor's own is that of dual numbers on the device,
+  /// and each of its members is used there: another factor of it changes
+  /// tangent and Jacobian, and the residual keeps its bits.
+  template <int dim, typename Duals, typename Own>
+  void
+  compare_derivatives(const std::string         &name,
+                      AgglomerationHandler<dim> &handler,
+                      const unsigned int         p,
+                      const std::vector<double> &state,
+                      const Duals               &duals,
+                      Own                        own,
+                      const std::string         &kernels)
+  {
+    distribute(handler, p, false, Own::n_components);
+    std::vector<dealii::Vector<double>> fields(1);
+    set_field(handler, state, 0.5, fields[0]);
+    const auto compute = [&](const auto &functor) {
+      const auto integrand = Functors::make_integrand<dim>(functor);
+      integrand->set_time(0.4);
+      auto results = std::make_unique<Results<dim>>(Handlers<dim>{&handler},
+                                                    *integrand,
+                                                    fields,
+                                                    Backend::cuda);
+      verify(name + ": ran on the device", results->op.report().why.empty());
+      verify(name + ": kernels",
+             results->kernels.find(kernels) != std::string::npos,
+             results->kernels);
+      return results;
+    };
+    const auto          expected_results = compute(duals);
+    const Results<dim> &expected         = *expected_results;
+    const auto          check            = [&](const std::string  &case_name,
+                           const Results<dim> &results,
+                           const double        low,
+                           const double        high) {
+      const double tangent  = difference(expected.vectors[1],
+                                        results.vectors[1],
+                                        0,
+                                        results.vectors[1].size()),
+                   jacobian = difference(expected.jacobian,
+                                         results.jacobian,
+                                         0,
+                                         results.jacobian.size());
+      verify(name + case_name + ": residual",
+             same_bits(expected.vectors[0], results.vectors[0]));
+      verify(name + case_name + ": tangent",
+             tangent >= low && tangent <= high,
+             std::to_string(tangent));
+      verify(name + case_name + ": Jacobian",
+             jacobian >= low && jacobian <= high,
+             std::to_string(jacobian));
+    };
+    check(", right derivative", *compute(own), 0., 1e-13);
+    for (unsigned int region = 0; region < 3; ++region)
+      {
+        own.factor[region] = 1.5;
+        check(", wrong derivative " + std::to_string(region),
+              *compute(own),
+              1e-3,
+              1.);
+        own.factor[region] = 1.;
+      }
+  }
+
+  void
+  test_derivatives()
+  {
+    Triangulation<2> polygons;
+    make_mesh("distorted", polygons);
+    AgglomerationHandler<2> handler(polygons);
+    handler.agglomerate(make_strategy<2>("steps"));
+    compare_derivatives<2>("polygons",
+                           handler,
+                           2,
+                           {0.4},
+                           Functors::NonlinearDiffusion<2>(),
+                           Functors::WithDerivative<2>(),
+                           "");
+    Triangulation<3> simplices;
+    make_simplices(simplices);
+    AgglomerationHandler<3> cells(simplices), parts(simplices);
+    cells.agglomerate(make_strategy<3>("none"));
+    parts.agglomerate(make_strategy<3>("scattered"));
+    for (const bool affine : {true, false})
+      compare_derivatives<3>(affine ? "simplices" : "polyhedra",
+                             affine ? cells : parts,
+                             affine ? 2 : 1,
+                             {0.4, 0.1, -0.2},
+                             Functors::ManyComponents<3>(),
+                             Functors::ManyWithDerivative<3>(),
+                             affine ? "affine simplices" : "all polytopes");
+  }
+
+
+
   void
   test_unavailable()
   {
@@ -1134,6 +1231,8 @@ main(int argc, char **argv)
       }
     if (name == "simplices")
       test_simplices();
+    if (name == "derivatives")
+      test_derivatives();
     // A part of it, for compute-sanitizer.
     if (name == "small")
       {

@@ -11,83 +11,10 @@
 #include <tessella/operators/pointwise_operator.h>
 
 #include "../messages.h"
-#include "functors.h"
+#include "derivative_functors.h"
 #include "integrands.h"
 
 using namespace Tessella;
-
-// Functors::NonlinearDiffusion with derivatives, times a factor.
-template <int dim>
-struct WithDerivative : public Functors::NonlinearDiffusion<dim>
-{
-  using Terms = PointwiseTerms<dim, 1, double>;
-
-  double factor = 1.;
-
-  void
-  volume_derivative(const OperatorPoint<dim> &,
-                    const Terms &u,
-                    const Terms &du,
-                    Terms       &dr) const
-  {
-    const double v = u.value[0];
-    for (int d = 0; d < dim; ++d)
-      dr.gradient[0][d] = factor * ((1. + v * v) * du.gradient[0][d] +
-                                    2. * v * du.value[0] * u.gradient[0][d]);
-  }
-
-  void
-  interior_facet_derivative(const OperatorPoint<dim> &p,
-                            const Terms              &u0,
-                            const Terms              &u1,
-                            const Terms              &du0,
-                            const Terms              &du1,
-                            Terms                    &dr0,
-                            Terms                    &dr1) const
-  {
-    const Terms *u[] = {&u0, &u1}, *du[] = {&du0, &du1};
-    Terms       *dr[]  = {&dr0, &dr1};
-    const double jump  = u0.value[0] - u1.value[0],
-                 djump = du0.value[0] - du1.value[0];
-    double k[2], dk[2], flux;
-    for (int s = 0; s < 2; ++s)
-      {
-        k[s]  = this->a(u[s]->value[0]);
-        dk[s] = 2. * u[s]->value[0] * du[s]->value[0];
-      }
-    flux = this->constant * p.penalty * 0.5 *
-           ((dk[0] + dk[1]) * jump + (k[0] + k[1]) * djump);
-    for (int d = 0; d < dim; ++d)
-      for (int s = 0; s < 2; ++s)
-        {
-          flux -= 0.5 * p.normal[d] *
-                  (dk[s] * u[s]->gradient[0][d] + k[s] * du[s]->gradient[0][d]);
-          dr[s]->gradient[0][d] =
-            -0.5 * p.normal[d] * (dk[s] * jump + k[s] * djump);
-        }
-    dr0.value[0] = flux;
-    dr1.value[0] = -flux;
-  }
-
-  void
-  boundary_facet_derivative(const OperatorPoint<dim> &p,
-                            const Terms              &u,
-                            const Terms              &du,
-                            Terms                    &dr) const
-  {
-    if (p.boundary_id == 1)
-      return;
-    const double jump = u.value[0] - (0.3 + 0.2 * p.x[0]),
-                 k = this->a(u.value[0]), dk = 2. * u.value[0] * du.value[0];
-    dr.value[0] = this->constant * p.penalty * (dk * jump + k * du.value[0]);
-    for (int d = 0; d < dim; ++d)
-      {
-        dr.value[0] -=
-          p.normal[d] * (dk * u.gradient[0][d] + k * du.gradient[0][d]);
-        dr.gradient[0][d] = -p.normal[d] * (dk * jump + k * du.value[0]);
-      }
-  }
-};
 
 // Euler's equations with a derivative on the boundary alone, by dual numbers.
 template <int dim>
@@ -120,10 +47,10 @@ check_own_derivatives()
 {
   const std::string in_dim = std::to_string(dim) + "-D ";
   const FunctorIntegrand<dim, Functors::NonlinearDiffusion<dim>> by_duals;
-  FunctorIntegrand<dim, WithDerivative<dim>>                     own;
+  FunctorIntegrand<dim, Functors::WithDerivative<dim>>           own;
   Integrands::check<dim>(in_dim + "own derivative", own, by_duals, {0.4});
-  own.functor().factor  = 1.5;
-  const auto difference = Integrands::compare<dim>(own, by_duals, {0.4});
+  own.functor().factor[0] = 1.5;
+  const auto difference   = Integrands::compare<dim>(own, by_duals, {0.4});
   check(in_dim + "own derivative is used",
         difference.terms == 0. && difference.tangent > 0.05 &&
           difference.jacobian > 0.05);
@@ -168,7 +95,7 @@ make_callbacks(const bool with_derivatives)
       r.gradient(q, 0, d, s) = terms.gradient[0][d];
   };
   using Derivative = typename CallbackIntegrand<dim>::Derivative;
-  const WithDerivative<dim> f;
+  const Functors::WithDerivative<dim> f;
   for (const PointwiseRegion region : {PointwiseRegion::volume,
                                        PointwiseRegion::interior_facet,
                                        PointwiseRegion::boundary_facet})

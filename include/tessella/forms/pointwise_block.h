@@ -2,6 +2,7 @@
 #ifndef tessella_forms_pointwise_block_h
 #define tessella_forms_pointwise_block_h
 
+#include <tessella/forms/pointwise_call.h>
 #include <tessella/forms/pointwise_evaluation.h>
 #include <tessella/grid/mesh_types.h>
 
@@ -45,6 +46,7 @@ namespace Tessella
       {
       public:
         using Traits = PointwiseTraits<dim, F>;
+        using Call   = PointwiseCall<dim, F>;
         using Fields = typename Traits::Fields;
         template <typename Number>
         using Input = typename Traits::template Input<Number>;

@@ -2,6 +2,7 @@
 #ifndef tessella_forms_pointwise_facet_results_h
 #define tessella_forms_pointwise_facet_results_h
 
+#include <tessella/forms/pointwise_call.h>
 #include <tessella/forms/pointwise_results.h>
 
 // Results of a functor on facets, for the residual and the tangent of a
@@ -26,6 +27,7 @@ namespace Tessella
       public:
         using Results = PointwiseResults<dim, F, tangent>;
         using Traits  = typename Results::Traits;
+        using Call    = PointwiseCall<dim, F>;
         using Numbers = typename Traits::template Input<double>;
 
         /// @p table: room for the one-dimensional functions of the point.
@@ -98,7 +100,7 @@ namespace Tessella
               evaluate_fields(p.polytope[0], p.x, u, du);
               Results::template call<Traits::facet_input>(
                 u, du, u, du, [&](const auto &v, const auto &, auto &r) {
-                  f.boundary_facet(p, v, r[0]);
+                  Call::boundary_facet(f, p, v, r[0]);
                   write(r[0], weight, point, 0);
                 });
             }
@@ -121,7 +123,7 @@ namespace Tessella
               evaluate_fields(p.polytope[1], x, u1, du1);
               Results::template call<Traits::facet_input>(
                 u0, du0, u1, du1, [&](const auto &v0, const auto &v1, auto &r) {
-                  f.interior_facet(p, v0, v1, r[0], r[1]);
+                  Call::interior_facet(f, p, v0, v1, r[0], r[1]);
                   write(r[0], weight, point, 0);
                   write(r[1], weight, point, 1);
                 });

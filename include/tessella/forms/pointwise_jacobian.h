@@ -78,6 +78,7 @@ namespace Tessella
         using Base = PointwiseBlock<dim, F>;
         using Base::Base;
         using Base::group;
+        using typename Base::Call;
         using typename Base::Traits;
         template <typename Number>
         using Input = typename Base::template Input<Number>;
@@ -349,7 +350,7 @@ namespace Tessella
                                               static_cast<int>(direction),
                                               u);
           set_zero(r);
-          f.volume(point.data, u, r);
+          Call::volume(f, point.data, u, r);
           double *const to =
             volume_derivatives(q) + direction * (m * volume_out);
           for_rows<dim, Traits::volume_output>(
@@ -379,7 +380,7 @@ namespace Tessella
                   set_direction<Traits::facet_input>(facet_inputs(q, 0),
                                                      direction,
                                                      u);
-                  f.boundary_facet(point.data, u, own);
+                  Call::boundary_facet(f, point.data, u, own);
                 }
             }
           else if constexpr (Traits::has_interior_facet)
@@ -393,7 +394,7 @@ namespace Tessella
                                                               1 - point.side),
                                                  side == 1 ? direction : -1,
                                                  u1);
-              f.interior_facet(point.data, u0, u1, own, other);
+              Call::interior_facet(f, point.data, u0, u1, own, other);
               if (point.side == 1)
                 own = other;
             }

@@ -33,6 +33,7 @@ namespace Tessella
         using Base = PointwiseBlock<dim, F>;
         using Base::Base;
         using Base::group;
+        using typename Base::Call;
         using typename Base::Traits;
         template <typename Number>
         using Input = typename Base::template Input<Number>;
@@ -120,7 +121,7 @@ namespace Tessella
               double *const to = memory + L.result + q * L.result_stride;
               Results::template call<Traits::volume_input>(
                 u, du, u, du, [&](const auto &v, const auto &, auto &r) {
-                  f.volume(point.data, v, r[0]);
+                  Call::volume(f, point.data, v, r[0]);
                   Results::template write<Traits::volume_output>(
                     r[0],
                     point.weight,

@@ -2,6 +2,7 @@
 #ifndef tessella_forms_pointwise_simplices_h
 #define tessella_forms_pointwise_simplices_h
 
+#include <tessella/forms/pointwise_call.h>
 #include <tessella/forms/pointwise_results.h>
 #include <tessella/forms/simplex_basis.h>
 #include <tessella/portable/matrix_products.h>
@@ -66,6 +67,7 @@ namespace Tessella
       public:
         using Results = PointwiseResults<dim, F, tangent>;
         using Traits  = typename Results::Traits;
+        using Call    = PointwiseCall<dim, F>;
         using Fields  = typename Traits::Fields;
         using Numbers = typename Traits::template Input<double>;
 
@@ -311,7 +313,7 @@ namespace Tessella
           if constexpr (at_boundary)
             Results::template call<PointwiseRows::values>(
               v0, dv0, v0, dv0, [&](const auto &w, const auto &, auto &r) {
-                f.boundary_facet(p, w, r[0]);
+                Call::boundary_facet(f, p, w, r[0]);
                 write(r[0], 0);
                 for (int c = 0; c < m; ++c)
                   result[2 * c + 1][e] = 0.;
@@ -319,7 +321,7 @@ namespace Tessella
           else
             Results::template call<PointwiseRows::values>(
               v0, dv0, v1, dv1, [&](const auto &w0, const auto &w1, auto &r) {
-                f.interior_facet(p, w0, w1, r[0], r[1]);
+                Call::interior_facet(f, p, w0, w1, r[0], r[1]);
                 write(r[0], 0);
                 write(r[1], 1);
               });
@@ -391,6 +393,7 @@ namespace Tessella
       public:
         using Results = PointwiseResults<dim, F, tangent>;
         using Traits  = typename Results::Traits;
+        using Call    = PointwiseCall<dim, F>;
         using Fields  = typename Traits::Fields;
         using Numbers = typename Traits::template Input<double>;
 
@@ -686,7 +689,7 @@ namespace Tessella
           double terms[n_rows > 0 ? m * n_rows : 1];
           Results::template call<input>(
             v, dv, v, dv, [&](const auto &w, const auto &, auto &r) {
-              f.volume(p, w, r[0]);
+              Call::volume(f, p, w, r[0]);
               Results::template write<output>(
                 r[0],
                 measure,

@@ -278,20 +278,20 @@ namespace Tessella
    * dr of the results in the direction of a change du of the fields; they are
    * called with doubles, and their results are zero when they are called:
    *
-   *       void
+   *       TESSELLA_HOST_DEVICE void
    *       volume_derivative(const OperatorPoint<dim> &p,
    *                         const PointwiseTerms<dim, n, double> &u,
    *                         const PointwiseTerms<dim, n, double> &du,
    *                         PointwiseTerms<dim, m, double>       &dr) const;
-   *       void
+   *       TESSELLA_HOST_DEVICE void
    *       interior_facet_derivative(p, u0, u1, du0, du1, dr0, dr1) const;
-   *       void
+   *       TESSELLA_HOST_DEVICE void
    *       boundary_facet_derivative(p, u, du, dr) const;
    *
-   * On the host, tangents and Jacobians then consist of them; a Jacobian calls
-   * them once for each row of the fields. The kernels of a CUDA device use dual
-   * numbers in any case. Nothing checks that a derivative is that of its
-   * member, and Newton's method with a wrong one converges slowly or not at
+   * Tangents and Jacobians then consist of them, on the host and on a device; a
+   * Jacobian calls them once for each row of the fields. For a device they are
+   * marked as the other members. Nothing checks that a derivative is that of
+   * its member, and Newton's method with a wrong one converges slowly or not at
    * all.
    *
    * Functors are copied to the device bit by bit: their data must be plain.

@@ -2,6 +2,7 @@
 #ifndef tessella_forms_simplex_jacobian_h
 #define tessella_forms_simplex_jacobian_h
 
+#include <tessella/forms/pointwise_call.h>
 #include <tessella/forms/pointwise_evaluation.h>
 #include <tessella/portable/matrix_products.h>
 
@@ -46,6 +47,7 @@ namespace Tessella
       {
       public:
         using Traits = PointwiseTraits<dim, F>;
+        using Call   = PointwiseCall<dim, F>;
         using Fields = typename Traits::Fields;
 
         __device__
@@ -468,13 +470,13 @@ namespace Tessella
           if (face.boundary == 1)
             {
               if constexpr (Traits::has_boundary_facet)
-                f.boundary_facet(p, u0, r0);
+                Call::boundary_facet(f, p, u0, r0);
             }
           else if constexpr (Traits::has_interior_facet)
             {
               set_direction<Traits::facet_input>(
                 values + (1 - face.side) * n_inputs, direction, 1, u1);
-              f.interior_facet(p, u0, u1, r0, r1);
+              Call::interior_facet(f, p, u0, u1, r0, r1);
             }
           const double  weight = __ldg(x + dim);
           const bool    first  = face.side == 0;
@@ -517,7 +519,7 @@ namespace Tessella
             0,
             u);
           set_zero(r);
-          f.volume(p, u, r);
+          Call::volume(f, p, u, r);
           const double  weight = __ldg(x + dim);
           double *const to =
             volume_derivatives + q * volume_distance + row * n_out;
