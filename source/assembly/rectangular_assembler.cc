@@ -430,6 +430,13 @@ namespace Tessella
     TrilinosWrappers::SparseMatrix &, Vector &);   \
   INSTANTIATE_ASSEMBLE(dim, TrilinosWrappers::SparseMatrix, Vector)
 
+#define INSTANTIATE_PETSC(dim)                                         \
+  template void RectangularAssembler<dim>::reinit(                     \
+    PETScWrappers::MPI::SparseMatrix &, PETScWrappers::MPI::Vector &); \
+  INSTANTIATE_ASSEMBLE(dim,                                            \
+                       PETScWrappers::MPI::SparseMatrix,               \
+                       PETScWrappers::MPI::Vector)
+
   template class RectangularAssembler<2>;
   template class RectangularAssembler<3>;
   INSTANTIATE(2, double)
@@ -442,7 +449,12 @@ namespace Tessella
   INSTANTIATE_EPETRA(3, TrilinosWrappers::MPI::Vector)
   INSTANTIATE_EPETRA(3, LinearAlgebra::distributed::Vector<double>)
 #endif
+#ifdef TESSELLA_HAVE_PETSC
+  INSTANTIATE_PETSC(2)
+  INSTANTIATE_PETSC(3)
+#endif
 #undef INSTANTIATE_ASSEMBLE
 #undef INSTANTIATE
 #undef INSTANTIATE_EPETRA
+#undef INSTANTIATE_PETSC
 } // namespace Tessella

@@ -16,6 +16,7 @@
 #include "../lac/block_rows.h"
 #include "../lac/epetra_rows.h"
 #include "../lac/matrix_traits.h"
+#include "../lac/petsc_traits.h"
 
 #ifdef TESSELLA_HAVE_EPETRA
 DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
@@ -212,6 +213,108 @@ namespace Tessella
       EpetraRows       rows;
       int              n_rows;
       std::vector<int> local_column;
+    };
+#endif
+
+#ifdef TESSELLA_HAVE_PETSC
+    template <>
+    class RectangularRows<dealii::PETScWrappers::MPI::SparseMatrix>
+    {
+    public:
+      RectangularRows(dealii::PETScWrappers::MPI::SparseMatrix &matrix,
+                      const RectangularStructure               &structure)
+        : n_owned_rows(structure.test.n_owned_rows)
+        , n_owned_columns(structure.trial.n_owned_rows)
+      {
+        const MatrixStructure &trial  = structure.trial;
+        const Mat              mat    = matrix.petsc_matrix();
+        PetscBool              is_aij = PETSC_FALSE;
+        PetscInt               local[2];
+        check_petsc(
+          PetscObjectTypeCompare((PetscObject)mat, MATMPIAIJ, &is_aij));
+        check_petsc(MatGetLocalSize(mat, &local[0], &local[1]));
+        const auto size = [](const PetscInt n) {
+          return static_cast<std::uint64_t>(n);
+        };
+        check(is_aij == PETSC_TRUE && matrix.m() == structure.test.n_dofs &&
+              matrix.n() == trial.n_dofs && size(local[0]) == n_owned_rows &&
+              size(local[1]) == n_owned_columns);
+        rows = PetscRows(mat);
+        for (unsigned int k = 0; k < trial.n_owned_polytopes; ++k)
+          for (std::uint64_t i = structure.test.dof_offset[k];
+               i < structure.test.dof_offset[k + 1];
+               ++i)
+            check(width(rows.owned, i) + width(rows.others, i) ==
+                  static_cast<PetscInt>(trial.blocks.row_width[k]));
+        const PetscInt *const begin = rows.other_columns,
+                              *end  = begin + rows.others.n_columns;
+        for (const auto column : trial.ghost_columns)
+          local_ghost.push_back(
+            std::lower_bound(begin, end, static_cast<PetscInt>(column)) -
+            begin);
+        // The values are about to change, of which PETSc must know.
+        check_petsc(PetscObjectStateIncrease((PetscObject)mat));
+      }
+
+      void
+      set_to_zero()
+      {
+        for (const auto *part : {&rows.owned, &rows.others})
+          std::fill_n(part->value, part->offset[n_owned_rows], 0.);
+      }
+
+      /// As for Epetra, columns are searched for once for a block row.
+      void
+      write(const std::uint64_t               row,
+            const unsigned int                n_rows,
+            const std::vector<std::uint64_t> &columns,
+            const std::vector<std::size_t>   &positions,
+            const double                     *values,
+            const std::size_t                 stride)
+      {
+        std::vector<std::size_t> to(columns.size());
+        for (std::size_t c = 0; c < to.size(); ++c)
+          {
+            const bool             owned = columns[c] < n_owned_columns;
+            const PetscRows::Part &part  = owned ? rows.owned : rows.others;
+            const PetscInt         column =
+              owned ? static_cast<PetscInt>(columns[c])
+                            : local_ghost[columns[c] - n_owned_columns];
+            const PetscInt *const begin  = part.column + part.offset[row],
+                                  *end   = part.column + part.offset[row + 1],
+                                  *place = std::lower_bound(begin, end, column);
+            check(place != end && *place == column);
+            to[c] = place - begin;
+          }
+        for (unsigned int r = 0; r < n_rows; ++r)
+          for (std::size_t c = 0; c < to.size(); ++c)
+            {
+              const PetscRows::Part &part =
+                columns[c] < n_owned_columns ? rows.owned : rows.others;
+              part.value[part.offset[row + r] + to[c]] =
+                values[r * stride + positions[c]];
+            }
+      }
+
+    private:
+      static PetscInt
+      width(const PetscRows::Part &part, const std::uint64_t row)
+      {
+        return part.offset[row + 1] - part.offset[row];
+      }
+
+      static void
+      check(const bool matches)
+      {
+        AssertThrow(matches,
+                    dealii::ExcMessage(
+                      "The matrix does not have the structure of these "
+                      "spaces: call reinit() of the assembler."));
+      }
+
+      const std::uint64_t   n_owned_rows, n_owned_columns;
+      PetscRows             rows;
+      std::vector<PetscInt> local_ghost;
     };
 #endif
   } // namespace internal

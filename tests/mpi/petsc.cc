@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Assembly into matrices and vectors of PETSc: the same bits as in a block
-// matrix, the same solution, and errors. Block matrices are there in every
-// build.
+// matrix, the same solution, and errors; rectangular matrices. Block matrices
+// are there in every build.
 
 #include <deal.II/lac/dynamic_sparsity_pattern.h>
 #include <deal.II/lac/petsc_precondition.h>
@@ -12,10 +12,13 @@
 #include <deal.II/lac/solver_cg.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
+#include <tessella/assembly/rectangular_assembler.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
+#include <tessella/forms/divergence_form.h>
 #include <tessella/lac/block_preconditioners.h>
 #include <tessella/lac/host_block_matrix.h>
 
+#include "../messages.h"
 #include "../tests.h"
 #include "cases.h"
 
@@ -249,6 +252,95 @@ namespace
     const auto strategy = distribute_two_polytopes(small);
     test<dim>("two polytopes" + suffix, small, strategy, false);
   }
+  // Pressures and velocities on the processes of a communicator.
+  template <int dim>
+  struct TwoSpaces
+  {
+    explicit TwoSpaces(const MPI_Comm communicator)
+      : triangulation(communicator)
+      , pressure(refine(triangulation))
+      , velocity(triangulation)
+    {
+      for (auto *handler : {&pressure, &velocity})
+        handler->agglomerate(Agglomeration::complete_families<dim>());
+      pressure.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
+      velocity.distribute_dofs(
+        FESystem<dim>(FE_BoundingBoxLegendre<dim>(2), dim));
+      form.set_dirichlet(std::make_shared<Functions::ConstantFunction<dim>>(
+        std::vector<double>(dim, 1.5)));
+    }
+
+    static const Triangulation<dim> &
+    refine(parallel::distributed::Triangulation<dim> &triangulation)
+    {
+      make_l_shape(triangulation, 1);
+      return triangulation;
+    }
+
+    parallel::distributed::Triangulation<dim> triangulation;
+    AgglomerationHandler<dim>                 pressure, velocity;
+    DivergenceForm<dim>                       form;
+  };
+
+  template <int dim>
+  void
+  test_rectangular()
+  {
+    const std::string         suffix = " in " + std::to_string(dim) + "-D";
+    TwoSpaces<dim>            here(MPI_COMM_SELF), all(MPI_COMM_WORLD);
+    SparsityPattern           sparsity;
+    SparseMatrix<double>      expected;
+    Vector<double>            expected_rhs;
+    RectangularAssembler<dim> one(here.pressure, here.velocity);
+    one.reinit(sparsity, expected, expected_rhs);
+    one.assemble(here.form, expected, expected_rhs);
+
+    PETScMatrix               matrix;
+    PETScVector               rhs;
+    RectangularAssembler<dim> assembler(all.pressure, all.velocity);
+    assembler.reinit(matrix, rhs);
+    // The second assembly overwrites the first one.
+    for (unsigned int i = 0; i < 2; ++i)
+      assembler.assemble(all.form, matrix, rhs);
+    bool same    = matrix.m() == expected.m() && matrix.n() == expected.n(),
+         nonzero = false, same_rhs = true;
+    for (const auto i : all.pressure.locally_owned_dofs())
+      {
+        unsigned int n = 0;
+        for (auto entry = matrix.begin(i); entry != matrix.end(i); ++entry, ++n)
+          {
+            same    = same && entry->value() == expected.el(i, entry->column());
+            nonzero = nonzero || entry->value() != 0.;
+          }
+        same     = same && n == sparsity.row_length(i);
+        same_rhs = same_rhs && rhs(i) == expected_rhs(i);
+      }
+    check("rectangular matrix" + suffix, on_all(same && nonzero));
+    check("rectangular right-hand side" + suffix, on_all(same_rhs));
+
+    // ---- a product
+    PETScVector x(all.velocity.locally_owned_dofs(), MPI_COMM_WORLD), y(rhs);
+    for (const auto i : all.velocity.locally_owned_dofs())
+      x(i) = std::sin(1. + 0.37 * i);
+    x.compress(VectorOperation::insert);
+    matrix.vmult(y, x);
+    Vector<double> whole(expected.n()), product(expected.m());
+    for (unsigned int i = 0; i < whole.size(); ++i)
+      whole(i) = std::sin(1. + 0.37 * i);
+    expected.vmult(product, whole);
+    double worst = 0.;
+    for (const auto i : all.pressure.locally_owned_dofs())
+      worst = std::max(worst, std::abs(y(i) - product(i)));
+    check("rectangular product" + suffix,
+          on_all(worst <= 1e-14 * product.linfty_norm()));
+
+    all.velocity.distribute_dofs(
+      FESystem<dim>(FE_BoundingBoxLegendre<dim>(3), dim));
+    check("other spaces" + suffix,
+          on_all(contains(
+            message_of([&] { assembler.assemble(all.form, matrix, rhs); }),
+            "The matrix does not have the structure of these spaces")));
+  }
 } // namespace
 
 int
@@ -257,4 +349,6 @@ main(int argc, char **argv)
   TestProgram program(argc, argv);
   test<2>();
   test<3>();
+  test_rectangular<2>();
+  test_rectangular<3>();
 }

@@ -46,7 +46,9 @@ namespace Tessella
    * - SparseMatrix<Number> with Vector<Number>, in a program of one process;
    * - TrilinosWrappers::SparseMatrix with TrilinosWrappers::MPI::Vector or
    *   LinearAlgebra::distributed::Vector<double>. Row and domain index sets are
-   *   those of the degrees of freedom of the test and of the trial space.
+   *   those of the degrees of freedom of the test and of the trial space;
+   * - PETScWrappers::MPI::SparseMatrix with PETScWrappers::MPI::Vector, with
+   *   the same index sets, if PETSc has real numbers in double precision.
    *
    * <b>Quadrature</b> is of order 2 p + Form::coefficient_order() with the
    * larger degree p of both spaces.
