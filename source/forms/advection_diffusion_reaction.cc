@@ -368,8 +368,8 @@ namespace Tessella
     structure.penalty        = diffusion;
     structure.facets         = diffusion || data->advection.present();
     structure.mirrored       = true;
-    // Values per cell jump across facets.
-    structure.continuous = data->scalar_diffusion.cellwise == nullptr;
+    // Values per cell and discrete functions jump across facets.
+    structure.continuous = !data->scalar_diffusion.depends_on_side();
     return structure;
   }
 
@@ -381,7 +381,11 @@ namespace Tessella
   {
     if (data->coefficient_order >= 0)
       return data->coefficient_order;
-    return data->constant_on_cells() ? 0 : 2;
+    unsigned int order = data->constant_on_cells() ? 0 : 2;
+    if constexpr (dim < 4)
+      for (const DiscreteFunction<dim> *const f : data->discrete_functions())
+        order = std::max(order, f->degree());
+    return order;
   }
 
 
@@ -416,6 +420,45 @@ namespace Tessella
       }
     terms.theta = data->theta;
     return true;
+  }
+
+
+
+  template <int dim>
+  std::vector<const DiscreteFunction<dim> *>
+  AdvectionDiffusionReaction<dim>::Implementation::discrete_functions() const
+  {
+    std::vector<const DiscreteFunction<dim> *> result;
+
+    const auto add = [&](const Function<dim> *function) {
+      const auto *const f = internal::as_discrete(function);
+      if (f != nullptr &&
+          std::find(result.begin(), result.end(), f) == result.end())
+        result.push_back(f);
+    };
+    const auto add_condition = [&](const BoundaryCondition<dim> &condition) {
+      add(condition.value.get());
+      add(condition.robin_coefficient.get());
+      add(condition.flux.get());
+    };
+    for (const auto *coefficient : {&scalar_diffusion, &reaction, &source})
+      add(coefficient->function.get());
+    add(advection.function.get());
+    for (const auto &condition : conditions)
+      add_condition(condition.second);
+    add_condition(default_condition);
+    return result;
+  }
+
+
+
+  template <int dim>
+  void
+  AdvectionDiffusionReaction<dim>::prepare() const
+  {
+    if constexpr (dim < 4)
+      for (const DiscreteFunction<dim> *const f : data->discrete_functions())
+        f->prepare();
   }
 
 

@@ -7,6 +7,8 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "advection_diffusion_reaction_data.h"
@@ -25,8 +27,10 @@ namespace Tessella
     public:
       using Entry = internal::CoefficientCode::Entry;
 
-      explicit CodeWriter(internal::CoefficientCode &code)
+      CodeWriter(internal::CoefficientCode       &code,
+                 std::vector<DiscreteField<dim>> &fields)
         : code(code)
+        , fields(fields)
       {}
 
       // The last coefficient without code, and the reason; empty if all
@@ -46,6 +50,11 @@ namespace Tessella
             const std::string                         &name,
             const unsigned int                         component)
       {
+        if constexpr (dim < 4 &&
+                      std::is_same<FunctionType, Function<dim>>::value)
+          if (const auto *const discrete =
+                internal::as_discrete(function.get()))
+            return Entry{field(*discrete, component), nullptr, 0};
         const auto *f = dynamic_cast<const DeviceFunction *>(function.get());
         if (f == nullptr)
           {
@@ -112,6 +121,29 @@ namespace Tessella
         return text.str();
       }
 
+      // Code of a component of a discrete function, which is listed once.
+      std::string
+      field(const DiscreteFunction<dim> &function, const unsigned int component)
+      {
+        const std::pair<const void *, unsigned int> key(&function, component);
+        const auto it = std::find(listed.begin(), listed.end(), key);
+        const auto i  = it - listed.begin();
+        if (it == listed.end())
+          {
+            if (i == max_fields)
+              {
+                problem = "coefficients and data read more than " +
+                          std::to_string(max_fields) +
+                          " components of discrete functions";
+                return "";
+              }
+            listed.push_back(key);
+            fields.push_back(function.component(component));
+            code.n_fields = fields.size();
+          }
+        return "return p.value[" + std::to_string(i) + "];";
+      }
+
       // Position of a vector of values per sub-cell in the list of these
       // vectors. A vector is listed once, even if several entries of a tensor
       // use it.
@@ -126,7 +158,10 @@ namespace Tessella
         return i;
       }
 
-      internal::CoefficientCode &code;
+      internal::CoefficientCode       &code;
+      std::vector<DiscreteField<dim>> &fields;
+      // Function and component of each field.
+      std::vector<std::pair<const void *, unsigned int>> listed;
     };
   } // namespace
 
@@ -135,9 +170,9 @@ namespace Tessella
   template <int dim>
   bool
   AdvectionDiffusionReaction<dim>::Implementation::make_code(
-    internal::CoefficientCode &code)
+    internal::CoefficientCode &code, std::vector<DiscreteField<dim>> &fields)
   {
-    CodeWriter<dim> writer(code);
+    CodeWriter<dim> writer(code, fields);
     if (diffusion_type == DiffusionType::isotropic)
       writer.add(scalar_diffusion, code.diffusion);
     else if (diffusion_type == DiffusionType::tensor)
@@ -186,10 +221,12 @@ namespace Tessella
     // Constant coefficients leave little work for the host.
     if (data->constant() && data->source.is_constant())
       return nullptr;
-    internal::CoefficientCode code;
-    if (data->make_code(code))
+    internal::CoefficientCode       code;
+    std::vector<DiscreteField<dim>> fields;
+    if (data->make_code(code, fields))
       return internal::compile_coefficients<dim>(
         code,
+        fields,
         data->theta,
         device_time(),
         std::make_shared<const Implementation>(*data),

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "compiled_coefficients.h"
 #include "host_coefficients.h"
@@ -37,8 +38,15 @@ namespace Tessella
 
     // Source code of all coefficients and data. Returns false and sets
     // why_not_on_device if one of them has no code.
+    // Components of discrete functions that the code reads are added to the
+    // fields.
     bool
-    make_code(internal::CoefficientCode &code);
+    make_code(internal::CoefficientCode       &code,
+              std::vector<DiscreteField<dim>> &fields);
+
+    // Discrete functions of all coefficients and data, each one once.
+    std::vector<const DiscreteFunction<dim> *>
+    discrete_functions() const;
 
     bool
     constant() const

@@ -146,6 +146,21 @@ namespace Tessella
       }
     };
 
+    // The points of a facet in the view of a side: 0 is the own one.
+    template <int dim>
+    PointBatch<dim>
+    on_side(const FacetPointBatch<dim> &points, const unsigned int side)
+    {
+      PointBatch<dim> result = points;
+      if (side == 1)
+        {
+          std::copy(points.neighbor_x, points.neighbor_x + dim, result.x);
+          result.subcell  = points.neighbor_subcell;
+          result.material = points.neighbor_material;
+        }
+      return result;
+    }
+
     template <int dim>
     FacetScratch<dim> &
     facet_scratch(const unsigned int n_points)
@@ -238,7 +253,7 @@ namespace Tessella
     robin.function = condition.type == BoundaryType::robin
                        ? condition.robin_coefficient
                        : nullptr;
-    value.evaluate(points.x, n, g);
+    value.evaluate(points, g);
     if (condition.flux != nullptr && condition.type != BoundaryType::dirichlet)
       {
         static thread_local std::vector<double> memory;
@@ -249,13 +264,13 @@ namespace Tessella
         VectorCoefficient<dim> flux;
         flux.name     = "boundary flux";
         flux.function = condition.flux;
-        flux.evaluate(points.x, n, components);
+        flux.evaluate(points, components);
         for (unsigned int d = 0; d < dim; ++d)
           for (unsigned int q = 0; q < n; ++q)
             g[q] += components[d][q] * points.normal[d][q];
       }
     // Evaluates to zero without a Robin coefficient.
-    robin.evaluate(points.x, n, alpha);
+    robin.evaluate(points, alpha);
   }
 
 
@@ -269,7 +284,7 @@ namespace Tessella
     if (blocks.a[0] != nullptr)
       AdvectionDiffusionReaction::evaluate_diffusion(points, blocks.a);
     if (blocks.b[0] != nullptr)
-      data->advection.evaluate(points.x, points.n_points, blocks.b);
+      data->advection.evaluate(points, blocks.b);
     if (blocks.c != nullptr)
       data->reaction.evaluate(points, blocks.c);
     if (blocks.f != nullptr)
@@ -327,16 +342,11 @@ namespace Tessella
           // Except on periodic boundaries, both sides have the same point,
           // though not necessarily the same cell.
           if (side == 0 || points.neighbor_x[0] != points.x[0] ||
-              data->scalar_diffusion.cellwise != nullptr)
+              data->scalar_diffusion.depends_on_side())
             {
-              PointBatch<dim> here = points;
-              if (side == 1)
-                {
-                  std::copy(points.neighbor_x, points.neighbor_x + dim, here.x);
-                  here.subcell  = points.neighbor_subcell;
-                  here.material = points.neighbor_material;
-                }
-              AdvectionDiffusionReaction::evaluate_diffusion(here, scratch.a);
+              AdvectionDiffusionReaction::evaluate_diffusion(on_side(points,
+                                                                     side),
+                                                             scratch.a);
               scratch.compute_conormal(data->diffusion_type, points.normal);
             }
           for (unsigned int view = 0; view < n_views; ++view)
@@ -366,12 +376,14 @@ namespace Tessella
 
     if (data->advection.present())
       {
-        data->advection.evaluate(points.x, n, scratch.b);
         const double *b[dim], *normal[dim];
         std::copy_n(scratch.b, dim, b);
         std::copy_n(points.normal, dim, normal);
         for (unsigned int view = 0; view < n_views; ++view)
           {
+            // The advection is that on the side of the test function.
+            if (view == 0 || as_discrete(data->advection.function.get()))
+              data->advection.evaluate(on_side(points, view), scratch.b);
             double *const c    = views[view]->c[0];
             const double  sign = view == 0 ? 1. : -1.;
             for_vectors(n, [&](const auto type, const unsigned int q) {
@@ -415,7 +427,7 @@ namespace Tessella
       }
     const bool advection = data->advection.present();
     if (advection)
-      data->advection.evaluate(points.x, n, scratch.b);
+      data->advection.evaluate(points, scratch.b);
 
     for (unsigned int q = 0; q < n; ++q)
       {

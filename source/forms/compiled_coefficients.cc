@@ -214,6 +214,10 @@ namespace Tessella
         text += scalar_member("diffusion");
       else if (!diffusion.empty())
         text += tensor_member(dim, diffusion);
+      if (n_fields > 0)
+        text +=
+          "  static constexpr int n_fields = " + std::to_string(n_fields) +
+          ";\n";
       if (!cell_values.empty())
         {
           text += "  static constexpr int n_cell_values = " +
@@ -271,13 +275,15 @@ namespace Tessella
 
     template <int dim>
     std::shared_ptr<const DeviceCoefficients<dim>>
-    compile_coefficients(const CoefficientCode             &code,
-                         const double                       theta,
-                         const double                       time,
-                         const std::shared_ptr<const void> &owner,
-                         std::string                       &why_not)
+    compile_coefficients(const CoefficientCode                 &code,
+                         const std::vector<DiscreteField<dim>> &fields,
+                         const double                           theta,
+                         const double                           time,
+                         const std::shared_ptr<const void>     &owner,
+                         std::string                           &why_not)
     {
       RunTimeFunctor<dim> functor = code.functor<dim>();
+      functor.fields              = fields;
       functor.theta               = theta;
       functor.time                = time;
       functor.throw_error = [code, owner](const CoefficientError &error) {
@@ -310,6 +316,7 @@ namespace Tessella
   template RunTimeFunctor<dim> CoefficientCode::functor() const; \
   template std::shared_ptr<const DeviceCoefficients<dim>>        \
   compile_coefficients(const CoefficientCode &,                  \
+                       const std::vector<DiscreteField<dim>> &,  \
                        const double,                             \
                        const double,                             \
                        const std::shared_ptr<const void> &,      \

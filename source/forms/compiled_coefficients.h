@@ -42,6 +42,9 @@ namespace Tessella
       /// Key -1 stands for all ids without an entry of their own.
       std::map<int, Condition> conditions;
 
+      /// Number of fields that code may use as PointData::value.
+      unsigned int n_fields = 0;
+
       /// Values that code may use as PointData::cell_value.
       std::vector<std::shared_ptr<const std::vector<double>>> cell_values;
 
@@ -61,15 +64,17 @@ namespace Tessella
       visit(const Function &function) const;
     };
 
-    /// Compiles the code as compile_functor() does. @p time is PointData::t.
+    /// Compiles the code as compile_functor() does. @p fields has the fields of
+    /// PointData::value, and @p time is PointData::t.
     /// @p owner keeps the functions alive whose origins messages quote.
     template <int dim>
     std::shared_ptr<const DeviceCoefficients<dim>>
-    compile_coefficients(const CoefficientCode             &code,
-                         const double                       theta,
-                         const double                       time,
-                         const std::shared_ptr<const void> &owner,
-                         std::string                       &why_not);
+    compile_coefficients(const CoefficientCode                 &code,
+                         const std::vector<DiscreteField<dim>> &fields,
+                         const double                           theta,
+                         const double                           time,
+                         const std::shared_ptr<const void>     &owner,
+                         std::string                           &why_not);
   } // namespace internal
 } // namespace Tessella
 

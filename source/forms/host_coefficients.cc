@@ -34,6 +34,29 @@ namespace Tessella
           total += s[0] + s[1];
         return total == 0.;
       }
+
+      // Evaluates a function if it is a discrete one; returns whether it is.
+      template <int dim>
+      bool
+      evaluate_discrete(const Function<dim>   *function,
+                        const PointBatch<dim> &points,
+                        const char            *name,
+                        double *const         *values)
+      {
+        if constexpr (dim < 4)
+          if (const DiscreteFunction<dim> *const discrete =
+                as_discrete(function))
+            {
+              discrete->evaluate(points.n_points,
+                                 points.subcell,
+                                 points.x,
+                                 values);
+              for (unsigned int c = 0; c < discrete->n_components; ++c)
+                check_finite<dim>(values[c], points.x, points.n_points, name);
+              return true;
+            }
+        return false;
+      }
     } // namespace
 
 
@@ -127,7 +150,7 @@ namespace Tessella
                            points.subcell,
                            points.material,
                            values);
-      else
+      else if (!evaluate_discrete(function.get(), points, name, &values))
         evaluate(points.x, points.n_points, values);
     }
 
@@ -156,10 +179,13 @@ namespace Tessella
 
     template <int dim>
     void
-    VectorCoefficient<dim>::evaluate(const double *const *x,
-                                     const unsigned int   n,
-                                     double *const       *values) const
+    VectorCoefficient<dim>::evaluate(const PointBatch<dim> &points,
+                                     double *const         *values) const
     {
+      const double *const *x = points.x;
+      const unsigned int   n = points.n_points;
+      if (evaluate_discrete(function.get(), points, name, values))
+        return;
       if (tensor_function != nullptr)
         {
           static thread_local std::vector<Tensor<1, dim>> result;
@@ -174,10 +200,10 @@ namespace Tessella
         {
           static thread_local std::vector<double> result;
           result.resize(n);
-          const std::vector<Point<dim>> &points = SharedPoints<dim>::get(x, n);
+          const std::vector<Point<dim>> &list = SharedPoints<dim>::get(x, n);
           for (unsigned int d = 0; d < dim; ++d)
             {
-              function->value_list(points, result, d);
+              function->value_list(list, result, d);
               check_finite<dim>(result.data(), x, n, name);
               std::copy(result.begin(), result.end(), values[d]);
             }

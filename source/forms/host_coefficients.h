@@ -9,6 +9,7 @@
 #include <deal.II/base/tensor_function.h>
 
 #include <tessella/forms/cellwise_coefficient.h>
+#include <tessella/forms/discrete_function.h>
 #include <tessella/forms/form.h>
 
 #include <algorithm>
@@ -50,6 +51,18 @@ namespace Tessella
 
     void
     check_constant(const double value, const std::string &name);
+
+    // The function if it is a discrete one, which is evaluated in the polytope
+    // of a point, and null otherwise. There are none on slabs.
+    template <int dim>
+    const DiscreteFunction<dim> *
+    as_discrete(const dealii::Function<dim> *function)
+    {
+      if constexpr (dim < 4)
+        return dynamic_cast<const DiscreteFunction<dim> *>(function);
+      else
+        return nullptr;
+    }
 
     template <typename FunctionType>
     void
@@ -151,6 +164,13 @@ namespace Tessella
         return function == nullptr && cellwise == nullptr;
       }
 
+      // Whether values on both sides of a facet may differ.
+      bool
+      depends_on_side() const
+      {
+        return cellwise != nullptr || as_discrete(function.get()) != nullptr;
+      }
+
       // Whether values depend on the sub-cell, and not only on its material.
       bool
       depends_on_subcell() const
@@ -160,7 +180,8 @@ namespace Tessella
 
       void
       evaluate(const PointBatch<dim> &points, double *values) const;
-      // Must not be called for values per cell.
+      // Must not be called for values per cell; searches the polytopes of a
+      // discrete function.
       void
       evaluate(const double *const *x,
                const unsigned int   n,
@@ -191,9 +212,7 @@ namespace Tessella
       }
 
       void
-      evaluate(const double *const *x,
-               const unsigned int   n,
-               double *const       *values) const;
+      evaluate(const PointBatch<dim> &points, double *const *values) const;
     };
   } // namespace internal
 } // namespace Tessella

@@ -9,10 +9,10 @@
 
 #include "../base/collective.h"
 #include "../base/parallel_for.h"
+#include "../grid/subcell_tree.h"
 #include "collective_ranges.h"
 #include "function_batch.h"
 #include "polytope_projection.h"
-#include "subcell_tree.h"
 
 namespace Tessella
 {

@@ -2,9 +2,9 @@
 
 // Compares coefficients that a device evaluates (functors compiled by nvcc,
 // code compiled at run time, discrete fields) to the host: every entry of
-// matrix and right-hand side, and errors. Argument: functors, code, hdg, errors
-// or compiler (which needs NVRTC, but no device). Returns 77 if the case cannot
-// run on this machine, 1 if a check fails.
+// matrix and right-hand side, and errors. Argument: functors, code, discrete,
+// hdg, errors or compiler (which needs NVRTC, but no device). Returns 77 if the
+// case cannot run on this machine, 1 if a check fails.
 
 #include <tessella/lac/device_vector.h>
 
@@ -15,7 +15,7 @@
 
 #include "../../source/forms/compiled_coefficients.h"
 #include "../assembly/assembler_data.h"
-#include "../forms/functor_cases.h"
+#include "../forms/discrete_cases.h"
 #include "../tests.h"
 #include "checks.h"
 
@@ -104,6 +104,64 @@ namespace
         verify(name + " functor on the host, field on the device",
                one.difference(three) < 1e-12);
       }
+  }
+
+
+
+  // Discrete functions of several components, whose vectors are on the host or
+  // on the device, as coefficients of a form.
+  template <int dim>
+  void
+  compare_discrete(const bool simplices, const bool hp, const int other)
+  {
+    const std::string name = std::to_string(dim) + "-D discrete function" +
+                             (simplices ? " simplices" : "") +
+                             (hp ? " hp" : "");
+    const DiscreteCases<dim>             cases(simplices, hp, 2, other);
+    const Tessella::DeviceVector<double> flow(cases.flow),
+      positive(cases.positive);
+    Tessella::PolytopicAssembler<dim> host(cases.handler,
+                                           on<dim>(Tessella::Backend::host)),
+      device(cases.handler, on<dim>(Tessella::Backend::cuda));
+    System one, two, three;
+    auto   form = cases.form(cases.flow, cases.positive);
+    one.assemble(host, form);
+    two.assemble(device, form);
+    const double difference = one.difference(two);
+    verify(name, difference < 1e-12, std::to_string(difference));
+    verify(name + " where",
+           contains(device.report().coefficients, "on the device") ==
+             (other < 0),
+           device.report().coefficients);
+    form = cases.form(flow, positive);
+    three.assemble(device, form);
+    verify(name + " on the device", two.difference(three) == 0.);
+    three.assemble(host, form);
+    verify(name + " on the device, form on the host",
+           one.difference(three) == 0.);
+
+    // One more component than kernels can read in three dimensions.
+    form.set_source(
+      std::make_shared<Tessella::DiscreteFunction<dim>>(cases.handler,
+                                                        cases.piecewise));
+    two.assemble(device, form);
+    one.assemble(host, form);
+    verify(name + " of two vectors", one.difference(two) < 1e-12);
+    if (other < 0)
+      verify(name + " of two vectors, where",
+             contains(device.report().coefficients,
+                      dim == 2 ? "on the device"
+                               : "coefficients and data read more than 4 "
+                                 "components of discrete functions"),
+             device.report().coefficients);
+
+    HybridSystem<dim> four(cases.handler), five(cases.handler);
+    form = cases.form(flow, positive);
+    four.assemble(form, Tessella::Backend::host);
+    five.assemble(form, Tessella::Backend::cuda);
+    verify(name + " hybridizable",
+           four.difference(five) <= four.bound(form),
+           std::to_string(four.difference(five)));
   }
 
 
@@ -435,6 +493,13 @@ main(int argc, char **argv)
         check_errors<3>();
         check_hdg_errors<2>();
         check_hdg_errors<3>();
+      }
+    else if (name == "discrete")
+      {
+        compare_discrete<2>(true, true, -1);
+        compare_discrete<2>(false, false, 1);
+        compare_discrete<3>(true, false, -1);
+        compare_discrete<3>(false, true, -1);
       }
     else if (name == "hdg")
       {

@@ -12,7 +12,7 @@
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
-#include <tessella/forms/discrete_field.h>
+#include <tessella/forms/discrete_function.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/error_estimator.h>
@@ -29,13 +29,20 @@ namespace TVT = Tessella::VectorTools;
 using VectorType = LinearAlgebra::distributed::Vector<double>;
 using Results    = std::vector<std::uint64_t>;
 
-/// A field has the values of other processes on their polytopes.
+/// A field has the values of other processes on their polytopes, and the
+/// components of a discrete function are the fields.
 template <int dim, typename Vector>
 bool
 field_has_ghosts(const AgglomerationHandler<dim> &handler, const Vector &u)
 {
   const auto &mesh = handler.polytopic_mesh();
   bool        same = true;
+
+  const DiscreteFunction<dim> function(handler, u);
+  std::vector<double>         all(handler.n_components());
+  std::vector<double *>       all_values;
+  for (double &value : all)
+    all_values.push_back(&value);
   for (unsigned int c = 0; c < handler.n_components(); ++c)
     {
       const DiscreteField<dim> field(handler, u, c);
@@ -54,6 +61,11 @@ field_has_ghosts(const AgglomerationHandler<dim> &handler, const Vector &u)
             }
           field.evaluate(
             1, &mesh.subcell_offset[k], points, &values[k], gradients);
+          function.evaluate(1,
+                            &mesh.subcell_offset[k],
+                            points,
+                            all_values.data());
+          same = same && std::abs(all[c] - values[k]) <= 1e-13;
         }
       std::vector<double> of_owners(values);
       std::fill(of_owners.begin() + handler.n_polytopes(), of_owners.end(), 0.);

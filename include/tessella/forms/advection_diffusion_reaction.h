@@ -89,6 +89,9 @@ namespace Tessella
    * DeviceFunction. If there is any other function, the host's threads evaluate
    * all of them.
    *
+   * <b>Discrete functions.</b> A DiscreteFunction is evaluated in the polytope
+   * of each point, and on the device by its degrees of freedom.
+   *
    * <b>Functions</b> are called by several threads at once, at points of the
    * closed domain, and must be scalar unless stated otherwise. The form shares
    * them with its user: a change in a function takes effect in the next
@@ -173,7 +176,8 @@ namespace Tessella
     void
     set_theta(const double theta);
     /// Polynomial degree of the coefficients, for the choice of the quadrature;
-    /// by default 0 if all are constant (on cells), else 2.
+    /// by default 0 if all are constant (on cells), else 2 or the highest
+    /// degree of a DiscreteFunction, if that is larger.
     void
     set_coefficient_order(const unsigned int order);
     /// Whether no coefficient of the matrix varies within a cell.
@@ -184,6 +188,9 @@ namespace Tessella
     void
     set_run_time_compilation(const bool compile);
 
+    /// Reads the present values of discrete functions.
+    void
+    prepare() const override;
     std::shared_ptr<const DeviceCoefficients<dim>>
     device_coefficients() const override;
     /// PointData::t for coefficients that are compiled for a device.

@@ -22,9 +22,9 @@ namespace Tessella
    *     const DiscreteField<dim> u(agglomeration, solution);
    *     form.add_field(u); // PointData::value[0], PointData::gradient[0]
    *
-   * <b>Several components.</b> A field is one component of a function, for
-   * example the velocity in direction x; a form takes a field for each
-   * component that it reads:
+   * <b>Several components.</b> A field is one component of a function (of which
+   * DiscreteFunction has all), for example the velocity in direction x; a form
+   * takes a field for each component that it reads:
    *
    *     for (unsigned int c = 0; c < dim; ++c)
    *       form.add_field({velocity_handler, velocity, c});

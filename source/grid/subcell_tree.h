@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_source_numerics_subcell_tree_h
-#define tessella_source_numerics_subcell_tree_h
+#ifndef tessella_source_grid_subcell_tree_h
+#define tessella_source_grid_subcell_tree_h
 
 #include <deal.II/base/bounding_box.h>
 #include <deal.II/base/point.h>
@@ -13,8 +13,10 @@
 
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/portable/geometry.h>
+#include <tessella/portable/multilinear_map.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
