@@ -205,7 +205,10 @@ namespace Tessella
         explicit Implementation(const std::size_t n_bytes)
           : pool(Pool::get())
           , place(pool.allocate(n_bytes))
-        {}
+        {
+          // Kernels of an earlier owner of the memory may still read it.
+          check_peer(cudaStreamSynchronize(nullptr));
+        }
         ~Implementation()
         {
           pool.release(place);

@@ -29,8 +29,8 @@ namespace Tessella
        * and n_c entries of the pivot row from other lanes; a lane for each row
        * or column would read a whole row.
        *
-       * The pivot is the largest entry of its column to 16 bits of its
-       * mantissa, which fit with the number of the row into a word, so that one
+       * The pivot is the largest entry of its column to the 16 leading
+       * bits, which fit with the number of the row into a word, so that one
        * instruction finds the largest one of the warp.
        */
       template <int n_r, int n_c>

@@ -248,10 +248,13 @@ namespace Tessella
                   static_cast<PetscInt>(trial.blocks.row_width[k]));
         const PetscInt *const begin = rows.other_columns,
                               *end  = begin + rows.others.n_columns;
-        for (const auto column : trial.ghost_columns)
-          local_ghost.push_back(
-            std::lower_bound(begin, end, static_cast<PetscInt>(column)) -
-            begin);
+        for (const auto given : trial.ghost_columns)
+          {
+            const PetscInt        column = static_cast<PetscInt>(given);
+            const PetscInt *const place  = std::lower_bound(begin, end, column);
+            check(place != end && *place == column);
+            local_ghost.push_back(place - begin);
+          }
         // The values are about to change, of which PETSc must know.
         check_petsc(PetscObjectStateIncrease((PetscObject)mat));
       }

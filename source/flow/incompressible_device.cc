@@ -247,7 +247,9 @@ namespace Tessella
       DeviceBlockInverses::update(const std::vector<double> &blocks,
                                   const std::vector<char>   &changed)
       {
-        if (std::find(changed.begin(), changed.end(), 1) == changed.end())
+        const bool any =
+          std::find(changed.begin(), changed.end(), 1) != changed.end();
+        if (Utilities::MPI::max(any ? 1u : 0u, matrix.communicator()) == 0)
           return;
         matrix.copy_from(blocks);
         inverse.initialize(matrix);

@@ -188,7 +188,7 @@ namespace Tessella
                const unsigned int   n_polytopes,
                const MPI_Comm       communicator);
         /// Sends @p blocks, one after the other, and inverts them, unless no
-        /// entry of @p changed is set.
+        /// entry of @p changed is set on any process. Collective.
         void
         update(const std::vector<double> &blocks,
                const std::vector<char>   &changed);

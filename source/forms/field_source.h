@@ -66,6 +66,11 @@ namespace Tessella
           dofs.degree.empty()
             ? 0
             : *std::max_element(dofs.degree.begin(), dofs.degree.end());
+        // All processes take the same order of quadrature.
+        if (has_ghosts())
+          largest_degree =
+            dealii::Utilities::MPI::max(largest_degree,
+                                        handler.get_communicator());
         const bool tensor_product =
           handler.polynomial_space() == PolynomialSpaceType::tensor_product;
         function_exponents.resize(

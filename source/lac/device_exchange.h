@@ -2,9 +2,9 @@
 #ifndef tessella_source_lac_device_exchange_h
 #define tessella_source_lac_device_exchange_h
 
-#include <algorithm>
+#include <cstddef>
 #include <memory>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "../../cuda/device/peer_memory.h"
@@ -41,7 +41,9 @@ namespace Tessella
      *
      * Two arrays of ghosts are used in turn: before a process writes to an
      * array, its stream has waited for the event that the receiver recorded in
-     * the last exchange, after all its kernels that read this array.
+     * the last exchange, after all its kernels that read this array. Kernels
+     * that read ghosts must therefore be in the default stream, every start()
+     * needs its finish(), and the current device must stay the same.
      */
     template <typename Number>
     class DeviceExchange
@@ -87,7 +89,8 @@ namespace Tessella
           connect();
         if (n_direct > 0)
           {
-            buffer = 1 - buffer;
+            // A recording refuses the calls, which are then repeated.
+            const unsigned int next = 1 - buffer;
             device_call([&] {
               for (const Link &link : links)
                 if (link.peer[0] != nullptr)
@@ -95,9 +98,10 @@ namespace Tessella
                                 link.to_end,
                                 x,
                                 reinterpret_cast<Number *>(
-                                  link.peer[buffer]->data()));
+                                  link.peer[next]->data()));
               Device::record_for_peers();
             });
+            buffer            = next;
             const auto signal = [](const Link &link) {
               return HaloMessages::Place{nullptr,
                                          link.peer[0] != nullptr
@@ -221,7 +225,7 @@ namespace Tessella
         const unsigned int rank =
           dealii::Utilities::MPI::this_mpi_process(communicator);
         for (Link &link : links)
-          if (piece != nullptr && may_write_to_peer(rank, link.rank))
+          if (may_write_to_peer(rank, link.rank) && piece != nullptr)
             try
               {
                 device_call([&] {

@@ -50,8 +50,8 @@ namespace Tessella
             Partners      &from,
             const Receive &receive)
       {
-        // A single tag suffices: only one exchange at a time runs on a
-        // communicator, and exchanges have the same order on all processes.
+        // A single tag suffices: all processes start and finish their exchanges
+        // in the same order, and messages between two processes keep theirs.
         constexpr int tag = 4715;
         requests.clear();
         requests.reserve(from.size() + to.size());

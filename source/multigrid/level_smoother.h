@@ -199,7 +199,8 @@ namespace Tessella
               }
             catch (const dealii::ExceptionBase &)
               {
-                // A pivot block became singular.
+                // A pivot block may have become singular. Other errors come
+                // again with the last factor.
                 if (factor == 0.)
                   throw;
               }

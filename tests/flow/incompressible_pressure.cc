@@ -3,7 +3,7 @@
 // Iterations of the pressure of incompressible flow from zero to 1e-8, for a
 // right-hand side with all frequencies, are at most 20 on triangles, METIS
 // polygons and polyhedra, cubes and tetrahedra. On most of the polygons ILU(0)
-// without relaxation is indefinite, and conjugate gradients did not converge.
+// without relaxation is indefinite, and conjugate gradients do not converge.
 
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/tria.h>

@@ -42,8 +42,9 @@ namespace Tessella
    * such first products may not run at the same time.
    *
    * <b>Many processes</b>: as for HostBlockMatrix. Entries that other processes
-   * need are sent through pinned host memory while the device computes the rows
-   * that need no entries of other processes. Sums follow the order that the
+   * need are sent, directly between devices that reach each other and otherwise
+   * through pinned host memory, while the device computes the rows that need no
+   * entries of other processes. Sums follow the order that the
    * columns have on one process, and the kernels are chosen from properties
    * that all processes share: results have the same bits for every number of
    * processes.
