@@ -13,9 +13,8 @@ namespace Tessella
   {
     namespace Device
     {
-      /// What a process sends to another one on the same machine, so that
-      /// kernels of the other process can write to its device memory. Plain
-      /// data.
+      /// Plain data that a process sends to another one on the same machine, so
+      /// that kernels of the other process can write to its device memory.
       struct PeerOffer
       {
         /// False if this process has no memory to offer.

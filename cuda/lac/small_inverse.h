@@ -106,7 +106,7 @@ namespace Tessella
           for (int r = 0; r < n_r; ++r)
             {
               factor[r] = __shfl_sync(all, a[r][c], row_lane * 8 + owner);
-              // Of equal entries that of the first row wins.
+              // The first of equal rows wins.
               if (pivot_of_row[r] == n)
                 key = max(key,
                           (__double2hiint(factor[r]) & 0x7fffffe0u) |

@@ -269,7 +269,7 @@ namespace Tessella
       SweepSpace<MatrixType, Number>::Sweeps::pack(arguments...);
     });
     inverses.resize(n_squares);
-    // What updates use of the inverses: the same, or a multiple.
+    // The multiple of the inverses that the updates use.
     Array<Number> relaxed;
     if (relaxation != 1.)
       {
