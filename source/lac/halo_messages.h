@@ -123,23 +123,6 @@ namespace Tessella
       };
       messages.start(communicator, to, place(send), from, place(receive));
     }
-
-    /// As above, with send_rows() and the ghost rows as the order of the
-    /// entries.
-    template <typename Number>
-    void
-    start_messages(HaloMessages         &messages,
-                   const BlockPartition &partition,
-                   Number               *send,
-                   Number               *receive)
-    {
-      start_messages(messages,
-                     partition.communicator(),
-                     partition.sends(),
-                     send,
-                     partition.receives(),
-                     receive);
-    }
   } // namespace internal
 } // namespace Tessella
 
