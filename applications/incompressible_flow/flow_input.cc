@@ -612,7 +612,7 @@ namespace Tessella
                         Patterns::Selection("host|cuda"),
                         "Where steps are computed. On a CUDA device their "
                         "vectors stay in its memory; systems are set up on "
-                        "the host. One process only.");
+                        "the host.");
       prm.declare_entry("Kernel cache",
                         "",
                         Patterns::Anything(),

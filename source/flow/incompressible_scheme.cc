@@ -4,6 +4,7 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
 
+#include <tessella/device/cuda_device.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <algorithm>
@@ -1297,14 +1298,14 @@ namespace Tessella
         if (parameters.assembly.backend != Backend::cuda)
           return std::make_unique<SplittingScheme<dim, HostVector<double>>>(
             triangulation, mapping, strategy, functions, parameters);
-        AssertThrow(Utilities::MPI::n_mpi_processes(
-                      triangulation.get_communicator()) == 1,
-                    ExcMessage("Incompressible flow runs on a CUDA device with "
-                               "one process only: take one process, or the "
-                               "backend host."));
         AssertThrow(!functions.device_code().empty(),
                     ExcMessage("The boundary values of the flow have no code "
                                "for a CUDA device: take the backend host."));
+        // Before the first vector, which is on the device of this process.
+        const MPI_Comm communicator = triangulation.get_communicator();
+        const int      device       = parameters.assembly.device;
+        if (device >= 0 || Utilities::MPI::n_mpi_processes(communicator) > 1)
+          choose_cuda_device(communicator, device);
         return std::make_unique<SplittingScheme<dim, DeviceVector<double>>>(
           triangulation, mapping, strategy, functions, parameters);
       }

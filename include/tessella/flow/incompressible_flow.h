@@ -172,9 +172,11 @@ namespace Tessella
      * inverses of its diagonal blocks.
      * First guesses are extrapolated from past solutions.
      *
-     * <b>CUDA devices.</b> With Backend::cuda, on one process, the vectors of
-     * steps stay in the memory of the device. Operators are compiled at run
-     * time with FlowFunctions::device_code(); systems are set up on the host.
+     * <b>CUDA devices.</b> With Backend::cuda the vectors of steps stay in the
+     * memory of the device, of which each process has its own, or processes
+     * share one. Operators are compiled at run time with
+     * FlowFunctions::device_code(); systems are set up on the host. On several
+     * processes the pressure has no nested dissection.
      * One matrix has all components of the velocity, which are solved
      * together. velocity() and pressure() are copies then, which are valid
      * until the next step; cfl_step(), forces() and the like work on copies,
@@ -191,8 +193,8 @@ namespace Tessella
      * does not have, a symmetry part that is not normal to an axis, a closed
      * domain with a net flux, a solver that does not converge, a velocity that
      * is not finite; a temperature that is asked for and not enabled;
-     * Backend::cuda without a device, on several processes or with functions
-     * without device code. An exception of step() leaves the state as it was.
+     * Backend::cuda without a device or with functions without device code.
+     * An exception of step() leaves the state as it was.
      */
     template <int dim>
     class IncompressibleFlow
