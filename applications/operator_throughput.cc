@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Benchmark of operators: residual, tangent and Jacobian of the Euler
-// equations, and products of a Poisson problem with and without a matrix, on
+// equations, the convection of incompressible flow, and products of a Poisson
+// problem with and without a matrix, on
 // tetrahedra and on polyhedra of tetrahedra, on a CUDA device and on the host,
 // against the times that operations and bytes need at least. See
 // doc/performance/pointwise-operators.md.
@@ -32,6 +33,7 @@
 #include <iomanip>
 #include <iostream>
 #include <limits>
+#include <memory>
 #include <sstream>
 #include <string>
 #include <type_traits>
@@ -42,7 +44,7 @@
 #include "common/program.h"
 #include "common/study_table.h"
 #include "common/text_table.h"
-#include "operator_throughput/euler.h"
+#include "operator_throughput/functors.h"
 #include "operator_throughput/host_rates.h"
 #include "operator_throughput/operator_work.h"
 
@@ -56,9 +58,10 @@ namespace Tessella
       "operator_throughput",
       "pointwise operators on a CUDA device and on the host",
       "Applies the Euler equations of an ideal gas in 3-D, with the numerical\n"
-      "flux HLLC, to a smooth state on the unit cube, multiplies by the matrix\n"
-      "of a Poisson problem, with this matrix and without it, and prints per kind\n"
-      "of polytopes, degree, backend and operation\n"
+      "flux HLLC, to a smooth state on the unit cube, computes the convection of\n"
+      "incompressible flow, multiplies by the matrix of a Poisson problem, with\n"
+      "this matrix and without it, and prints per kind of polytopes, degree,\n"
+      "backend and operation\n"
       "  number      of polytopes\n"
       "  ns          time per polytope, the least of several calls; on a device\n"
       "              that of the kernel, for products that of ten calls\n"
@@ -86,6 +89,7 @@ namespace Tessella
                                operations = {"residual",
                                              "tangent",
                                              "Jacobian",
+                                             "convection",
                                              "product",
                                              "matrix product"},
                                backends   = {"automatic"};
@@ -124,10 +128,12 @@ namespace Tessella
                           Patterns::Integer(40));
         prm.add_parameter("Operations",
                           operations,
-                          "What is measured. product: without a matrix; matrix "
-                          "product: with the block matrix.",
-                          list("residual|tangent|Jacobian|product|matrix "
-                               "product"));
+                          "What is measured. residual, tangent and Jacobian: "
+                          "Euler equations; convection: residual of that of "
+                          "incompressible flow; product: without a matrix; "
+                          "matrix product: with the block matrix.",
+                          list("residual|tangent|Jacobian|convection|product|"
+                               "matrix product"));
         prm.add_parameter("Backends",
                           backends,
                           "Backends; automatic takes a device if there is one.",
@@ -159,21 +165,23 @@ namespace Tessella
 
     namespace
     {
-      /// Density, momentum and energy, slightly disturbed.
+      /// Density, momentum and energy, or numbers of their size for another
+      /// number of components, slightly disturbed.
       Vector<double>
       make_state(const AgglomerationHandler<dim> &handler)
       {
-        const double   state[m] = {1.2, 0.5, 0.3, 0.3, 2.7};
-        Vector<double> u(handler.n_dofs());
-        const auto    &mesh = handler.polytopic_mesh();
-        const auto    &dofs = handler.polytopic_dofs();
+        const double       state[m] = {1.2, 0.5, 0.3, 0.3, 2.7};
+        Vector<double>     u(handler.n_dofs());
+        const auto        &mesh         = handler.polytopic_mesh();
+        const auto        &dofs         = handler.polytopic_dofs();
+        const unsigned int n_components = dofs.n_components;
         for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
           {
             double volume = 1.;
             for (int d = 0; d < dim; ++d)
               volume *= mesh.box[6 * k + 3 + d] - mesh.box[6 * k + d];
             const unsigned int n = dofs.n_basis[k];
-            for (unsigned int c = 0; c < m; ++c)
+            for (unsigned int c = 0; c < n_components; ++c)
               for (unsigned int i = 0; i < n; ++i)
                 u(dofs.dof_offset[k] + c * n + i) =
                   std::sqrt(volume) *
@@ -227,19 +235,51 @@ namespace Tessella
         outside.boundary_id         = Flow::any_boundary;
         outside.type                = Flow::ConditionType::given_state;
         std::copy(state, state + m, outside.state);
-        const auto integrand = make_euler(euler);
+        Flow::Convection<dim> convection;
+        convection.boundary.add(0, Flow::IncompressibleCondition::outflow);
+        const Integrands integrands = {make_euler(euler),
+                                       make_convection(convection)};
         for (const std::string &kind : parameters.polytopes)
           for (const unsigned int degree : parameters.degrees)
-            run_mesh(kind, degree, *integrand);
+            run_mesh(kind, degree, integrands);
         table.print(screen());
         parameters.output.write_table(table);
       }
 
     private:
+      struct Integrands
+      {
+        std::unique_ptr<PointwiseIntegrand<dim>> euler, convection;
+      };
+
+      /// The same polytopes with the components of the Euler equations, with
+      /// those of a velocity, and with one.
+      struct Handlers
+      {
+        Handlers(const Triangulation<dim> &triangulation,
+                 const unsigned int        n_together,
+                 const unsigned int        p)
+          : euler(triangulation)
+          , velocity(triangulation)
+          , scalar(triangulation)
+        {
+          euler.agglomerate(Agglomeration::rtree_parts<dim>(
+            std::max(1u, triangulation.n_active_cells() / n_together)));
+          for (auto *handler : {&velocity, &scalar})
+            handler->agglomerate(
+              Agglomeration::by_id<dim>(euler.polytope_of_cell()));
+          const FE_BoundingBoxLegendre<dim> fe(p);
+          euler.distribute_dofs(FESystem<dim>(fe, m));
+          velocity.distribute_dofs(FESystem<dim>(fe, dim));
+          scalar.distribute_dofs(fe);
+        }
+        AgglomerationHandler<dim> euler, velocity, scalar;
+      };
+
       void
-      run_mesh(const std::string       &kind,
-               const unsigned int       p,
-               PointwiseIntegrand<dim> &integrand)
+      run_mesh(const std::string &kind,
+               const unsigned int p,
+               const Integrands  &integrands)
       {
         const unsigned int n_together =
           kind == "polyhedra" ? parameters.n_cells_of_polyhedron : 1;
@@ -260,39 +300,67 @@ namespace Tessella
           static_cast<unsigned int>(std::max(2., std::cbrt(n_cells / 5.)));
         Triangulation<dim> triangulation;
         GridGenerator::subdivided_hyper_cube_with_simplices(triangulation, n);
-        AgglomerationHandler<dim> handler(triangulation);
-        handler.agglomerate(Agglomeration::rtree_parts<dim>(
-          std::max(1u, triangulation.n_active_cells() / n_together)));
-        handler.distribute_dofs(
-          FESystem<dim>(FE_BoundingBoxLegendre<dim>(p), m));
-        AgglomerationHandler<dim> scalar(triangulation);
-        scalar.agglomerate(
-          Agglomeration::by_id<dim>(handler.polytope_of_cell()));
-        scalar.distribute_dofs(FE_BoundingBoxLegendre<dim>(p));
-        integrand.set_coefficient_order(p);
+        const Handlers handlers(triangulation, n_together, p);
+        integrands.euler->set_coefficient_order(p);
+        integrands.convection->set_coefficient_order(p);
         for (const std::string &name : parameters.backends)
           {
             const bool cuda =
               name == "cuda" || (name == "automatic" && cuda_is_available());
-            if (cuda)
-              run_case<DeviceVector<double>, DeviceBlockMatrix<double>>(
-                kind, p, Backend::cuda, handler, scalar, integrand);
-            else
-              run_case<Vector<double>, HostBlockMatrix<double>>(
-                kind, p, Backend::host, handler, scalar, integrand);
+            for (const std::string &operation : parameters.operations)
+              if (cuda)
+                run_case<DeviceVector<double>, DeviceBlockMatrix<double>>(
+                  kind, p, operation, Backend::cuda, handlers, integrands);
+              else
+                run_case<Vector<double>, HostBlockMatrix<double>>(
+                  kind, p, operation, Backend::host, handlers, integrands);
           }
       }
 
       template <typename VectorType, typename MatrixType>
       void
-      run_case(const std::string               &kind,
-               const unsigned int               degree,
-               const Backend                    backend,
-               const AgglomerationHandler<dim> &handler,
-               const AgglomerationHandler<dim> &scalar,
-               const PointwiseIntegrand<dim>   &integrand)
+      run_case(const std::string &kind,
+               const unsigned int degree,
+               const std::string &operation,
+               const Backend      backend,
+               const Handlers    &handlers,
+               const Integrands  &integrands)
       {
         rates = backend == Backend::cuda ? device_rates : host_rates;
+        const bool is_product = operation.find("product") != std::string::npos;
+        const bool is_convection                 = operation == "convection";
+        const AgglomerationHandler<dim> &handler = is_product ? handlers.scalar
+                                                   : is_convection
+                                                     ? handlers.velocity
+                                                     : handlers.euler;
+        table.start_row();
+        table.add("polytopes", kind);
+        table.add("degree", std::uint64_t(degree));
+        table.add("backend", backend == Backend::cuda ? "cuda" : "host");
+        table.add("operation", operation);
+        table.add("number", std::uint64_t(handler.n_polytopes()));
+        table.add("unknowns", std::uint64_t(handler.n_dofs()));
+        if (is_product)
+          run_product<VectorType, MatrixType>(operation == "matrix product",
+                                              backend,
+                                              handler);
+        else
+          run_pointwise<VectorType, MatrixType>(
+            operation,
+            backend,
+            handler,
+            is_convection ? *integrands.convection : *integrands.euler,
+            is_convection ? convection_operations() : euler_operations());
+      }
+
+      template <typename VectorType, typename MatrixType>
+      void
+      run_pointwise(const std::string               &operation,
+                    const Backend                    backend,
+                    const AgglomerationHandler<dim> &handler,
+                    const PointwiseIntegrand<dim>   &integrand,
+                    const FunctorOperations         &functor)
+      {
         PointwiseOperator<dim>::AdditionalData data;
         data.backend = backend;
         PointwiseOperator<dim> op(handler, data);
@@ -312,53 +380,37 @@ namespace Tessella
             du.copy_from(state);
           }
         const OperatorWorkCounter             counter(handler,
-                                          integrand.coefficient_order());
+                                          integrand.coefficient_order(),
+                                          functor);
         const std::vector<const VectorType *> fields = {&u};
-        for (const std::string &name : parameters.operations)
+        // Seconds of a call, and those of the kernel.
+        const auto times = [&op]() {
+          const OperatorReport &report = op.report();
+          return std::make_pair(report.time,
+                                report.backend == Backend::cuda
+                                  ? report.kernel_time
+                                  : report.time);
+        };
+        const unsigned int n = handler.n_polytopes();
+        if (operation == "tangent")
+          measure(n, counter.tangent(), [&]() {
+            op.apply_tangent(integrand, fields, du, r);
+            return times();
+          });
+        else if (operation == "Jacobian")
           {
-            table.start_row();
-            table.add("polytopes", kind);
-            table.add("degree", std::uint64_t(degree));
-            table.add("backend", backend == Backend::cuda ? "cuda" : "host");
-            table.add("operation", name);
-            table.add("number", std::uint64_t(handler.n_polytopes()));
-            const bool is_product = name.find("product") != std::string::npos;
-            table.add("unknowns",
-                      std::uint64_t(is_product ? scalar.n_dofs()
-                                               : handler.n_dofs()));
-            // Seconds of a call, and those of the kernel.
-            const auto times = [&op]() {
-              const OperatorReport &report = op.report();
-              return std::make_pair(report.time,
-                                    report.backend == Backend::cuda
-                                      ? report.kernel_time
-                                      : report.time);
-            };
-            const unsigned int n = handler.n_polytopes();
-            if (name == "residual")
-              measure(n, counter.residual(), [&]() {
-                op.residual(integrand, fields, r);
-                return times();
-              });
-            else if (name == "tangent")
-              measure(n, counter.tangent(), [&]() {
-                op.apply_tangent(integrand, fields, du, r);
-                return times();
-              });
-            else if (name == "Jacobian")
-              {
-                MatrixType matrix;
-                op.reinit(matrix);
-                measure(n, counter.jacobian(), [&]() {
-                  op.assemble_jacobian(integrand, fields, matrix);
-                  return times();
-                });
-              }
-            else
-              run_product<VectorType, MatrixType>(name == "matrix product",
-                                                  backend,
-                                                  scalar);
+            MatrixType matrix;
+            op.reinit(matrix);
+            measure(n, counter.jacobian(), [&]() {
+              op.assemble_jacobian(integrand, fields, matrix);
+              return times();
+            });
           }
+        else
+          measure(n, counter.residual(), [&]() {
+            op.residual(integrand, fields, r);
+            return times();
+          });
       }
 
       /// Products with the matrix of a Poisson problem, or without it.

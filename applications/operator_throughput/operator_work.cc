@@ -8,13 +8,15 @@
 #include <algorithm>
 #include <cmath>
 
-#include "euler.h"
+#include "functors.h"
 
 namespace
 {
   using namespace Tessella;
 
-  constexpr double m = 5;
+  /// Operations of a derivative over those of a value: three for a product, one
+  /// for a sum.
+  constexpr double derivative = 2.;
 
   /// A number that counts the operations on it.
   struct Counted
@@ -65,6 +67,12 @@ namespace
     return Counted(std::sqrt(a.value));
   }
   Counted
+  fabs(const Counted &a)
+  {
+    ++Counted::n;
+    return Counted(std::fabs(a.value));
+  }
+  Counted
   minimum(const Counted &a, const Counted &b)
   {
     return b < a ? b : a;
@@ -75,41 +83,55 @@ namespace
     return a < b ? b : a;
   }
 
-  /// Dual numbers with one derivative: operations of value and derivative.
-  struct Operations
+  /// The operations of a functor of @p m components for two given states.
+  template <int m, typename F>
+  FunctorOperations
+  count(const F &functor, const double (&state)[2][m])
   {
-    double value, derivative;
-  };
-
-  /// Operations of the functor at a point. A derivative needs about twice the
-  /// operations of a value: three for a product, one for a sum.
-  Operations
-  functor_operations(const bool facet)
-  {
-    PointwiseTerms<3, 5, Counted> u0, u1, r0, r1;
-    const double                  state[2][5] = {{1.2, 0.5, 0.3, 0.3, 2.7},
-                                                 {1.1, 0.4, 0.2, 0.3, 2.6}};
-    for (int c = 0; c < 5; ++c)
+    PointwiseTerms<3, m, Counted> u0, u1, r0, r1;
+    for (int c = 0; c < m; ++c)
       {
         u0.value[c] = state[0][c];
         u1.value[c] = state[1][c];
       }
     OperatorPoint<3> p = {};
     p.normal[0]        = 1.;
-    Flow::Euler<3> euler;
+    FunctorOperations result;
     Counted::n = 0.;
-    if (facet)
-      euler.interior_facet(p, u0, u1, r0, r1);
-    else
-      euler.volume(p, u0, r0);
-    return {Counted::n, 2. * Counted::n};
+    functor.volume(p, u0, r0);
+    result.volume = Counted::n;
+    Counted::n    = 0.;
+    functor.interior_facet(p, u0, u1, r0, r1);
+    result.facet = Counted::n;
+    return result;
   }
 } // namespace
 
 
 
+FunctorOperations
+euler_operations()
+{
+  return count<5>(Flow::Euler<3>(),
+                  {{1.2, 0.5, 0.3, 0.3, 2.7}, {1.1, 0.4, 0.2, 0.3, 2.6}});
+}
+
+
+
+FunctorOperations
+convection_operations()
+{
+  return count<3>(Flow::Convection<3>(), {{0.5, 0.3, 0.3}, {0.4, 0.2, 0.3}});
+}
+
+
+
 OperatorWorkCounter::OperatorWorkCounter(
-  const Tessella::AgglomerationHandler<3> &handler, const unsigned int order)
+  const Tessella::AgglomerationHandler<3> &handler,
+  const unsigned int                       order,
+  const FunctorOperations                 &functor)
+  : functor(functor)
+  , m(handler.polytopic_dofs().n_components)
 {
   const auto &mesh = handler.polytopic_mesh();
   const auto &dofs = handler.polytopic_dofs();
@@ -146,8 +168,7 @@ OperatorWorkCounter::OperatorWorkCounter(
 OperatorWork
 OperatorWorkCounter::residual() const
 {
-  return {n_volume * functor_operations(false).value +
-            n_facet * functor_operations(true).value +
+  return {n_volume * functor.volume + n_facet * functor.facet +
             2. * m * (4. * volume_basis + 2. * facet_basis + other_basis),
           2. * vectors + geometry};
 }
@@ -157,10 +178,8 @@ OperatorWorkCounter::residual() const
 OperatorWork
 OperatorWorkCounter::tangent() const
 {
-  const Operations volume = functor_operations(false),
-                   facet  = functor_operations(true);
-  return {n_volume * (volume.value + volume.derivative) +
-            n_facet * (facet.value + facet.derivative) +
+  return {(1. + derivative) *
+              (n_volume * functor.volume + n_facet * functor.facet) +
             2. * m * (5. * volume_basis + 3. * facet_basis + 2. * other_basis),
           3. * vectors + geometry};
 }
@@ -170,10 +189,8 @@ OperatorWorkCounter::tangent() const
 OperatorWork
 OperatorWorkCounter::jacobian() const
 {
-  const Operations volume = functor_operations(false),
-                   facet  = functor_operations(true);
-  return {n_volume * (volume.value + m * volume.derivative) +
-            n_facet * (facet.value + 2. * m * facet.derivative) +
+  return {n_volume * functor.volume * (1. + m * derivative) +
+            n_facet * functor.facet * (1. + 2. * m * derivative) +
             2. * m * (volume_basis + facet_basis + other_basis) +
             m * m *
               (6. * volume_basis + 2. * (facet_basis + other_basis) +

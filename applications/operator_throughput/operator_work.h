@@ -10,14 +10,29 @@ struct OperatorWork
   double flops = 0., bytes = 0.;
 };
 
+/// Operations of a functor at a point of a volume and of an interior facet.
+struct FunctorOperations
+{
+  double volume = 0., facet = 0.;
+};
+
+/// Those of the Euler equations with the flux HLLC, and of the convection of
+/// incompressible flow, in three variables. Additions, multiplications,
+/// divisions, roots and absolute values count as one each.
+FunctorOperations
+euler_operations();
+FunctorOperations
+convection_operations();
+
 /**
- * Work of the Euler equations in three variables, summed over all polytopes.
+ * Work of a conservation law in three variables whose volumes have values as
+ * input and gradients as output, and whose facets have values alone, summed
+ * over all polytopes.
  *
  * Operations: at each point and side 2 N m for the fields (N basis functions, m
  * components), at each point 2 N m for each row of results that is multiplied
- * by test functions, and the operations of the functor, counted with a number
- * type that counts additions, multiplications, divisions and roots as one each.
- * Both owners of a facet evaluate it. For tangents the fields count twice, and
+ * by test functions, and the operations of the functor. Both owners of a facet
+ * evaluate it. For tangents the fields count twice, and
  * the functor as it does with dual numbers. Jacobians: the functor with one
  * direction after the other but one evaluation of the values, and the products
  * of test functions, derivatives and trial functions, the smaller product
@@ -30,7 +45,8 @@ class OperatorWorkCounter
 {
 public:
   OperatorWorkCounter(const Tessella::AgglomerationHandler<3> &handler,
-                      const unsigned int                       order);
+                      const unsigned int                       order,
+                      const FunctorOperations                 &functor);
 
   OperatorWork
   residual() const;
@@ -40,6 +56,9 @@ public:
   jacobian() const;
 
 private:
+  FunctorOperations functor;
+  /// Number of components.
+  double m = 1.;
   /// Sums over polytopes of the numbers of points, times the number of basis
   /// functions, and times its square (facets: with both sides).
   double n_volume = 0., n_facet = 0., volume_basis = 0., facet_basis = 0.,

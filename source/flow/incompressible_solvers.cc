@@ -206,8 +206,10 @@ namespace Tessella
             data.constant_null_space = {true};
           }
         data.smoother = parameters.pressure_smoother;
+        // With three instead of two steps of ILU(0) polygons take 9 instead of
+        // 11 iterations, which cost the same.
         data.n_smoothing_steps =
-          data.smoother == MultigridSmoother::ilu ? 2 : 4;
+          data.smoother == MultigridSmoother::ilu ? 3 : 4;
         if (is_direct(handler))
           {
             data.coarse_solver = MultigridCoarseSolver::nested_dissection;

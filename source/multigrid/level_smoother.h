@@ -175,9 +175,9 @@ namespace Tessella
        * the estimate of the largest eigenvalue may be 1.9: factors that are
        * exact along lines of cells come near to 2, and are better than relaxed
        * ones. Otherwise the largest of some relaxations is taken with which it
-       * is at most 1.6. With the last one the factorisation is that of LUSGS,
+       * is at most 1.7. With the last one the factorisation is that of LUSGS,
        * whose eigenvalues are at most 1; if those of several processes, which
-       * lack the blocks between the processes, are larger than 1.6 even so,
+       * lack the blocks between the processes, are larger than 1.7 even so,
        * steps are damped.
        */
       void
@@ -186,7 +186,7 @@ namespace Tessella
         const unsigned int n_steps = 15;
         for (const double factor : {1., 0.9, 0.7, 0.5, 0.})
           {
-            const double bound      = factor == 1. ? 1.9 : 1.6;
+            const double bound      = factor == 1. ? 1.9 : 1.7;
             double       eigenvalue = 0.;
             data.relaxation = relaxation = factor;
             try

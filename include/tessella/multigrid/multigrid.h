@@ -120,7 +120,7 @@ namespace Tessella
    * belongs to eigenvalues of M^{-1} A above 2. For a symmetric matrix the
    * largest eigenvalue is therefore estimated by 15 steps of Lanczos' method.
    * If it is more than 1.9, the factors are made again with
-   * SweepData::relaxation 0.9, 0.7, 0.5, 0 in turn until it is at most 1.6. If
+   * SweepData::relaxation 0.9, 0.7, 0.5, 0 in turn until it is at most 1.7. If
    * it is larger even so, which happens on several processes, steps are damped.
    * Each attempt costs a factorisation and 15 products and sweeps.
    * MultigridReport has the relaxation of each level.
