@@ -337,9 +337,11 @@ namespace Tessella
                         Patterns::Integer(0));
       prm.declare_entry("Jacobian",
                         "exact",
-                        Patterns::Selection("exact|rusanov"),
-                        "exact: the derivative of the residual; rusanov: that "
-                        "of Rusanov's flux with fixed wave speeds.");
+                        Patterns::Selection("exact|frozen|rusanov"),
+                        "exact: the derivative of the residual; frozen: the "
+                        "same with fixed wave speeds in the numerical flux; "
+                        "rusanov: that of Rusanov's flux with fixed wave "
+                        "speeds. The last two need more steps.");
       prm.declare_entry("Reconstruction",
                         "none",
                         Patterns::Selection("none|quadratic|weno"),
@@ -585,9 +587,12 @@ namespace Tessella
                              : ordering == "hyperplanes"
                                ? SweepOrdering::hyperplanes
                                : SweepOrdering::automatic;
-      frozen_rusanov       = prm.get("Jacobian") == "rusanov";
-      reconstruct          = prm.get("Reconstruction") != "none";
-      reconstruction.weno  = prm.get("Reconstruction") == "weno";
+      const std::string approximation = prm.get("Jacobian");
+      jacobian            = approximation == "frozen" ? SteadyJacobian::frozen
+                            : approximation == "rusanov" ? SteadyJacobian::rusanov
+                                                         : SteadyJacobian::exact;
+      reconstruct         = prm.get("Reconstruction") != "none";
+      reconstruction.weno = prm.get("Reconstruction") == "weno";
       AssertThrow(!reconstruct || steady,
                   ExcMessage("Steady/Reconstruction needs Flow/Steady = "
                              "true."));

@@ -75,8 +75,8 @@ namespace Tessella
         return !exact.empty();
       }
 
-      bool steady = false, frozen_rusanov = false, reconstruct = false,
-           start_from_last = false;
+      bool steady = false, reconstruct = false, start_from_last = false;
+      SteadyJacobian jacobian = SteadyJacobian::exact;
       /// Tolerance of solutions that are only starts, or 0.
       double                    start_tolerance = 0.;
       Flow::ReconstructionData  reconstruction;

@@ -19,6 +19,22 @@ namespace Tessella
         set_model(model, euler);
         return euler;
       }
+
+      template <int dim, bool with_source>
+      Flow::SteadyIntegrands<dim>
+      make_steady_euler(const FlowModel<dim>  &model,
+                        const SteadyModelData &data)
+      {
+        // Without a source one of zero is evaluated, which saves the compiler
+        // a second version.
+        Flow::Euler<dim, Flow::ChosenFrozenFlux, Flow::ExactStates<dim, true>>
+          frozen;
+        set_model(model, frozen);
+        frozen.data.is_active = with_source;
+        return make_steady<dim>(make_euler<dim, with_source>(model),
+                                frozen,
+                                data);
+      }
     } // namespace
 
 
@@ -46,9 +62,8 @@ namespace Tessella
     {
       if (model.is_viscous())
         return make_steady_viscous_flow(model, degree, data);
-      return model.with_source
-               ? make_steady<dim>(make_euler<dim, true>(model), data)
-               : make_steady<dim>(make_euler<dim, false>(model), data);
+      return model.with_source ? make_steady_euler<dim, true>(model, data)
+                               : make_steady_euler<dim, false>(model, data);
     }
 
 

@@ -36,14 +36,21 @@ namespace Tessella
       }
     };
 
+    /// Matrix of the linear systems of PseudoTransient.
+    enum class SteadyJacobian
+    {
+      exact,
+      frozen, ///< that of Flow::ChosenFrozenFlux
+      rusanov ///< that of Flow::FrozenRusanov
+    };
+
     /// Parameters of the integrands of PseudoTransient.
     struct SteadyModelData
     {
-      /// Whether the Jacobian is that of the flux FrozenRusanov.
-      bool         frozen_rusanov    = false;
-      unsigned int coefficient_order = 1;
-      double       largest_change    = 0.2;
-      unsigned int n_halvings        = 6;
+      SteadyJacobian jacobian          = SteadyJacobian::exact;
+      unsigned int   coefficient_order = 1;
+      double         largest_change    = 0.2;
+      unsigned int   n_halvings        = 6;
     };
 
     /// The spatial part of the equations, R of M U' = -R(U), for degrees up to
@@ -74,29 +81,56 @@ namespace Tessella
     void
     set_model(const FlowModel<dim> &model, Equations &equations)
     {
-      equations.gas            = model.gas;
-      equations.numerical_flux = model.numerical_flux;
-      equations.boundary       = model.boundary;
-      equations.data.flow      = model.exact;
+      equations.gas                 = model.gas;
+      equations.numerical_flux.type = model.numerical_flux.type;
+      equations.numerical_flux.roe.entropy_fix =
+        model.numerical_flux.roe.entropy_fix;
+      equations.boundary  = model.boundary;
+      equations.data.flow = model.exact;
     }
 
-    /// Integrands of PseudoTransient for @p equations.
+    /// Sets what Navier-Stokes @p equations have beyond that. Flows without a
+    /// source evaluate one of zero, which saves the compiler a second version
+    /// of all kernels.
     template <int dim, typename Equations>
-    Flow::SteadyIntegrands<dim>
-    make_steady(const Equations &equations, const SteadyModelData &data)
+    void
+    set_viscous_model(const FlowModel<dim> &model,
+                      const unsigned int    degree,
+                      Equations            &equations)
     {
-      Equations approximation = equations;
-      if (data.frozen_rusanov)
-        approximation.numerical_flux.type = Flow::NumericalFlux::frozen_rusanov;
-      return Flow::make_steady_integrands<dim>(equations,
-                                               approximation,
-                                               data.coefficient_order,
-                                               data.largest_change,
-                                               data.n_halvings);
+      set_model(model, equations);
+      equations.data.viscosity   = model.viscosity;
+      equations.data.is_active   = model.with_source;
+      equations.viscosity        = model.viscosity;
+      equations.penalty_constant = model.penalty_constant;
+      equations.order            = 2. * degree + 1.;
     }
 
-    /// Integrands of PseudoTransient for Euler with artificial viscosity, for
-    /// degrees up to @p degree.
+    /// Integrands of PseudoTransient for @p equations, of which @p frozen are
+    /// those with Flow::ChosenFrozenFlux.
+    template <int dim, typename Equations, typename Frozen>
+    Flow::SteadyIntegrands<dim>
+    make_steady(const Equations       &equations,
+                const Frozen          &frozen,
+                const SteadyModelData &data)
+    {
+      const auto make = [&](const auto &approximation) {
+        return Flow::make_steady_integrands<dim>(equations,
+                                                 approximation,
+                                                 data.coefficient_order,
+                                                 data.largest_change,
+                                                 data.n_halvings);
+      };
+      if (data.jacobian == SteadyJacobian::frozen)
+        return make(frozen);
+      Equations approximation = equations;
+      if (data.jacobian == SteadyJacobian::rusanov)
+        approximation.numerical_flux.type = Flow::NumericalFlux::frozen_rusanov;
+      return make(approximation);
+    }
+
+    /// Integrands of PseudoTransient with artificial viscosity, for degrees up
+    /// to @p degree.
     template <int dim>
     Flow::SteadyIntegrands<dim>
     make_steady_shock_flow(const FlowModel<dim>  &model,

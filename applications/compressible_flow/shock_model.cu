@@ -7,21 +7,37 @@ namespace Tessella
 {
   namespace Application
   {
-    // Flows without a source evaluate one of zero, which saves the compiler a
-    // second version of all functions.
+    namespace
+    {
+      // Flows without a source evaluate one of zero, which saves the compiler a
+      // second version of all functions.
+      template <int dim, typename Flux>
+      auto
+      make_equations(const FlowModel<dim> &model, const unsigned int degree)
+      {
+        Flow::WithArtificialViscosity<
+          dim,
+          Flow::Euler<dim, Flux, Flow::ExactStates<dim, true>>>
+          result;
+        set_model(model, result);
+        result.data.is_active = model.with_source;
+        result.order          = 2. * degree + 1.;
+        return result;
+      }
+    } // namespace
+
+
+
     template <int dim>
     Flow::SteadyIntegrands<dim>
     make_steady_shock_flow(const FlowModel<dim>  &model,
                            const unsigned int     degree,
                            const SteadyModelData &data)
     {
-      using States = Flow::ExactStates<dim, true>;
-      using Euler  = Flow::Euler<dim, Flow::ChosenFlux, States>;
-      Flow::WithArtificialViscosity<dim, Euler> equations;
-      set_model(model, equations);
-      equations.data.is_active = model.with_source;
-      equations.order          = 2. * degree + 1.;
-      return make_steady<dim>(equations, data);
+      return make_steady<dim>(
+        make_equations<dim, Flow::ChosenFlux>(model, degree),
+        make_equations<dim, Flow::ChosenFrozenFlux>(model, degree),
+        data);
     }
 
 

@@ -212,7 +212,7 @@ namespace Tessella
     SteadySolver<dim>::run_on(const std::string &checkpoint_file)
     {
       SteadyModelData data;
-      data.frozen_rusanov    = input.frozen_rusanov;
+      data.jacobian          = input.jacobian;
       data.coefficient_order = order_of_linear;
       data.largest_change    = input.largest_change;
       data.n_halvings        = input.n_halvings;

@@ -7,23 +7,16 @@ namespace Tessella
   {
     namespace
     {
-      // Flows without a source evaluate one of zero, which saves the compiler
-      // a second version of all kernels.
-      template <int dim>
+      template <int dim, typename Flux>
       using NavierStokes =
-        Flow::NavierStokes<dim, Flow::ChosenFlux, Flow::ExactStates<dim, true>>;
+        Flow::NavierStokes<dim, Flux, Flow::ExactStates<dim, true>>;
 
-      template <int dim>
-      NavierStokes<dim>
+      template <int dim, typename Flux>
+      NavierStokes<dim, Flux>
       make_equations(const FlowModel<dim> &model, const unsigned int degree)
       {
-        NavierStokes<dim> result;
-        set_model(model, result);
-        result.data.viscosity   = model.viscosity;
-        result.data.is_active   = model.with_source;
-        result.viscosity        = model.viscosity;
-        result.penalty_constant = model.penalty_constant;
-        result.order            = 2. * degree + 1.;
+        NavierStokes<dim, Flux> result;
+        set_viscous_model(model, degree, result);
         return result;
       }
     } // namespace
@@ -35,8 +28,9 @@ namespace Tessella
     make_viscous_integrand(const FlowModel<dim> &model,
                            const unsigned int    degree)
     {
-      return std::make_unique<FunctorIntegrand<dim, NavierStokes<dim>>>(
-        make_equations(model, degree));
+      return std::make_unique<
+        FunctorIntegrand<dim, NavierStokes<dim, Flow::ChosenFlux>>>(
+        make_equations<dim, Flow::ChosenFlux>(model, degree));
     }
 
 
@@ -47,7 +41,10 @@ namespace Tessella
                              const unsigned int     degree,
                              const SteadyModelData &data)
     {
-      return make_steady<dim>(make_equations(model, degree), data);
+      return make_steady<dim>(
+        make_equations<dim, Flow::ChosenFlux>(model, degree),
+        make_equations<dim, Flow::ChosenFrozenFlux>(model, degree),
+        data);
     }
 
 

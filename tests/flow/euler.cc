@@ -290,6 +290,10 @@ main(int argc, char **argv)
   test_derivatives<2, Flow::HLLOfMeans>("2-D, HLL of means");
   test_derivatives<2, Flow::Roe>("2-D, Roe");
   test_derivatives<2, Flow::Rusanov>("2-D, Rusanov");
+  test_derivatives<2, Flow::FrozenHLLC>("2-D, frozen HLLC");
+  test_derivatives<2, Flow::FrozenHLL>("2-D, frozen HLL");
+  test_derivatives<2, Flow::FrozenRoe>("2-D, frozen Roe");
+  test_derivatives<2, Flow::FrozenRusanov>("2-D, frozen Rusanov");
   test_derivatives<3, Flow::ChosenFlux>("3-D, chosen flux");
   test_uniform_flows<2>();
   test_uniform_flows<3>();

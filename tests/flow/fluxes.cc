@@ -207,6 +207,213 @@ test_flux(const std::string  &name,
 
 
 
+/// Speeds that do not depend on the states.
+struct HeldSpeeds
+{
+  inline static double slow, fast;
+
+  template <int dim, typename Number>
+  static void
+  compute(const IdealGas<dim> &,
+          const Primitive<Number> &,
+          const Primitive<Number> &,
+          Number &s0,
+          Number &s1)
+  {
+    s0 = slow;
+    s1 = fast;
+  }
+};
+
+/// Roe's flux of u0 and u1 with the mean values and speeds of v0 and v1, by the
+/// strengths of the waves in Toro's section 11.2.
+template <int dim>
+std::vector<double>
+held_roe(const std::vector<double> &u0,
+         const std::vector<double> &u1,
+         const std::vector<double> &v0,
+         const std::vector<double> &v1,
+         const std::vector<double> &n)
+{
+  const IdealGas<dim> gas;
+  const double r0 = std::sqrt(v0[0]), r1 = std::sqrt(v1[0]), density = r0 * r1;
+  double       velocity[dim], v = 0., square = 0.;
+  for (int d = 0; d < dim; ++d)
+    {
+      velocity[d] = (v0[1 + d] / r0 + v1[1 + d] / r1) / (r0 + r1);
+      v += velocity[d] * n[d];
+      square += velocity[d] * velocity[d];
+    }
+  const double h = ((v0[dim + 1] + gas.pressure(v0.data())) / r0 +
+                    (v1[dim + 1] + gas.pressure(v1.data())) / r1) /
+                   (r0 + r1),
+               c  = std::sqrt(0.4 * (h - 0.5 * square)),
+               dp = gas.pressure(u1.data()) - gas.pressure(u0.data());
+  double dv       = 0., difference[dim];
+  for (int d = 0; d < dim; ++d)
+    {
+      difference[d] = u1[1 + d] / u1[0] - u0[1 + d] / u0[0];
+      dv += difference[d] * n[d];
+    }
+  const auto fixed = [&](const double s) {
+    const double delta = 0.1 * (std::abs(v) + c);
+    return std::abs(s) < delta ? 0.5 * (s * s / delta + delta) : std::abs(s);
+  };
+  std::vector<double> f = physical<dim>(u0, n), g = physical<dim>(u1, n);
+  const auto          add = [&](const double speed,
+                       const double strength,
+                       const double mass,
+                       const double along,
+                       const double energy) {
+    f[0] -= speed * strength * mass;
+    for (int d = 0; d < dim; ++d)
+      f[1 + d] -= speed * strength * (mass * velocity[d] + along * n[d]);
+    f[dim + 1] -= speed * strength * energy;
+  };
+  add(fixed(v - c), (dp - density * c * dv) / (2. * c * c), 1., -c, h - c * v);
+  add(fixed(v + c), (dp + density * c * dv) / (2. * c * c), 1., c, h + c * v);
+  add(std::abs(v), u1[0] - u0[0] - dp / (c * c), 1., 0., 0.5 * square);
+  for (int d = 0; d < dim; ++d)
+    {
+      const double shear = std::abs(v) * density * (difference[d] - dv * n[d]);
+      f[1 + d] -= shear;
+      f[dim + 1] -= shear * velocity[d];
+    }
+  for (int c = 0; c < dim + 2; ++c)
+    f[c] = 0.5 * (f[c] + g[c]);
+  return f;
+}
+
+/// Derivatives of a flux with constant speeds against differences of @p held,
+/// and that they are not those of @p exact.
+template <int dim, typename Frozen, typename Exact, typename Held>
+void
+test_frozen(const std::string &name,
+            const Frozen      &frozen,
+            const Exact       &exact,
+            const Held        &held)
+{
+  constexpr int n = dim + 2;
+  using Number    = Dual<2 * n>;
+  double values = 0., derivatives = 0., changes = 0., consistency = 0.;
+  for (unsigned int i = 0; i < 100; ++i)
+    {
+      const std::vector<double> u[2]   = {random_state<dim>(i),
+                                          random_state<dim>(i + 300)},
+                                normal = random_normal<dim>(i);
+      Number v[2][n], f[n], g[n];
+      for (int s = 0; s < 2; ++s)
+        for (int c = 0; c < n; ++c)
+          {
+            v[s][c]                       = u[s][c];
+            v[s][c].derivative[s * n + c] = 1.;
+          }
+      frozen(IdealGas<dim>(), v[0], v[1], normal.data(), f);
+      exact(IdealGas<dim>(), v[0], v[1], normal.data(), g);
+      DavisSpeeds::compute(
+        IdealGas<dim>(),
+        IdealGas<dim>().primitive(u[0].data(), normal.data()),
+        IdealGas<dim>().primitive(u[1].data(), normal.data()),
+        HeldSpeeds::slow,
+        HeldSpeeds::fast);
+      for (int direction = 0; direction < 2 * n; ++direction)
+        {
+          // Differences of fourth order.
+          const double        length = 2e-4;
+          std::vector<double> difference(n, 0.);
+          for (const auto &term : {std::make_pair(1., 8.),
+                                   std::make_pair(-1., -8.),
+                                   std::make_pair(2., -1.),
+                                   std::make_pair(-2., 1.)})
+            {
+              std::vector<double> w[2] = {u[0], u[1]};
+              w[direction / n][direction % n] += term.first * length;
+              const auto h = held(w[0], w[1], u[0], u[1], normal);
+              for (int c = 0; c < n; ++c)
+                difference[c] += term.second * h[c] / (12. * length);
+            }
+          for (int c = 0; c < n; ++c)
+            {
+              derivatives =
+                std::max(derivatives,
+                         std::abs(f[c].derivative[direction] - difference[c]));
+              changes = std::max(changes,
+                                 std::abs(f[c].derivative[direction] -
+                                          g[c].derivative[direction]));
+            }
+        }
+      for (int c = 0; c < n; ++c)
+        values = std::max(values, std::abs(f[c].value - g[c].value));
+      // Equal changes of both sides change the flux by that of F.
+      for (int s = 0; s < 2; ++s)
+        for (int c = 0; c < n; ++c)
+          v[s][c].value = u[0][c];
+      frozen(IdealGas<dim>(), v[0], v[1], normal.data(), f);
+      Number columns[n][dim];
+      IdealGas<dim>().flux(v[0], columns);
+      for (int c = 0; c < n; ++c)
+        for (int k = 0; k < n; ++k)
+          {
+            double expected = 0.;
+            for (int d = 0; d < dim; ++d)
+              expected += columns[c][d].derivative[k] * normal[d];
+            consistency = std::max(consistency,
+                                   std::abs(f[c].derivative[k] +
+                                            f[c].derivative[n + k] - expected));
+          }
+    }
+  check(name + ", values of the flux with constant speeds", values < 1e-14);
+  check_below(name + ", derivatives with constant speeds", derivatives, 1e-10);
+  check(name + ", they are not the exact ones", changes > 1e-2);
+  check_below(name + ", equal changes of both sides", consistency, 1e-12);
+}
+
+template <int dim>
+void
+test_all_frozen(const std::string &name)
+{
+  using Vector           = std::vector<double>;
+  const auto with_speeds = [](const auto &flux) {
+    return [flux](const Vector &u0,
+                  const Vector &u1,
+                  const Vector &,
+                  const Vector &,
+                  const Vector &n) { return numerical<dim>(flux, u0, u1, n); };
+  };
+  test_frozen<dim>(name + "HLLC",
+                   FrozenHLLC(),
+                   HLLC(),
+                   with_speeds(ThreeWaveFlux<HeldSpeeds>()));
+  test_frozen<dim>(name + "HLL",
+                   FrozenHLL(),
+                   HLL(),
+                   with_speeds(TwoWaveFlux<HeldSpeeds>()));
+  test_frozen<dim>(name + "Roe", FrozenRoe(), Roe(), held_roe<dim>);
+  // The same fluxes by their names.
+  ChosenFlux       exact;
+  ChosenFrozenFlux frozen;
+  for (const NumericalFlux type : {NumericalFlux::hllc,
+                                   NumericalFlux::hll,
+                                   NumericalFlux::hll_of_means,
+                                   NumericalFlux::roe,
+                                   NumericalFlux::rusanov})
+    {
+      exact.type = frozen.type = type;
+      double difference        = 0.;
+      for (unsigned int i = 0; i < 50; ++i)
+        {
+          const auto u0 = random_state<dim>(i), u1 = random_state<dim>(i + 300),
+                     n = random_normal<dim>(i);
+          difference   = std::max(difference,
+                                distance(numerical<dim>(exact, u0, u1, n),
+                                         numerical<dim>(frozen, u0, u1, n)));
+        }
+      check(name + "chosen flux with constant speeds", difference == 0.);
+    }
+}
+
+
+
 /// States on boundaries are the given ones in uniform flow, and satisfy the
 /// equations that define them otherwise.
 template <int dim>
@@ -297,6 +504,7 @@ test()
                  false);
   test_flux<dim>(name + "Roe", Roe(), NumericalFlux::roe, true);
   test_flux<dim>(name + "Rusanov", Rusanov(), NumericalFlux::rusanov, false);
+  test_all_frozen<dim>(name);
   test_boundary_states<dim>();
 }
 

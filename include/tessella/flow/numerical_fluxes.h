@@ -14,6 +14,38 @@ namespace Tessella
 {
   namespace Flow
   {
+    /// Numbers without their derivatives: the value of a Dual, or what the
+    /// member val() of other types returns, such as Sacado's.
+    struct WithoutDerivative
+    {
+      template <typename Number>
+      TESSELLA_HOST_DEVICE static auto
+      of(const Number &v)
+      {
+        return value(v, 0);
+      }
+
+    private:
+      template <typename Number>
+      TESSELLA_HOST_DEVICE static Number
+      value(const Number &v, const long)
+      {
+        return v;
+      }
+      template <typename Number>
+      static auto
+      value(const Number &v, const int) -> decltype(1. * v.val())
+      {
+        return v.val();
+      }
+      template <int n>
+      TESSELLA_HOST_DEVICE static double
+      value(const Dual<n> &v, const int)
+      {
+        return v.value;
+      }
+    };
+
     /// Slowest and fastest wave by the estimate of Davis, the extremes of u . n
     /// -+ c of both sides (section 10.5.1).
     struct DavisSpeeds
@@ -52,6 +84,39 @@ namespace Tessella
                                w1.pressure * w1.inverse_density));
         s0             = v - c;
         s1             = v + c;
+      }
+    };
+
+    /// The speeds of @p Speeds, which count as constant in derivatives.
+    template <typename Speeds>
+    struct FrozenSpeeds
+    {
+      template <int dim, typename Number>
+      TESSELLA_HOST_DEVICE static void
+      compute(const IdealGas<dim>     &gas,
+              const Primitive<Number> &w0,
+              const Primitive<Number> &w1,
+              Number                  &s0,
+              Number                  &s1)
+      {
+        const auto v0 = values(w0), v1 = values(w1);
+        auto       slow = v0.pressure, fast = slow;
+        Speeds::compute(gas, v0, v1, slow, fast);
+        s0 = Number(slow);
+        s1 = Number(fast);
+      }
+
+    private:
+      template <typename Number>
+      TESSELLA_HOST_DEVICE static auto
+      values(const Primitive<Number> &w)
+      {
+        using Value = decltype(WithoutDerivative::of(w.pressure));
+        Primitive<Value> result;
+        result.inverse_density = WithoutDerivative::of(w.inverse_density);
+        result.normal_velocity = WithoutDerivative::of(w.normal_velocity);
+        result.pressure        = WithoutDerivative::of(w.pressure);
+        return result;
       }
     };
 
@@ -95,10 +160,11 @@ namespace Tessella
 
     /**
      * Three waves: HLLC of E. F. Toro, M. Spruce and W. Speares, Shock Waves 4
-     * (1994), with the speeds of Davis and the contact speed and star states
-     * of sections 10.4 and 10.5.
+     * (1994), with the contact speed and star states of sections 10.4 and 10.5.
+     * @p Speeds computes the speeds of the two outer waves.
      */
-    struct HLLC
+    template <typename Speeds>
+    struct ThreeWaveFlux
     {
       template <int dim, typename Number>
       TESSELLA_HOST_DEVICE void
@@ -113,7 +179,7 @@ namespace Tessella
                                 w1 = gas.primitive(u1, n);
         const Number v0 = w0.normal_velocity, v1 = w1.normal_velocity;
         Number       s0, s1;
-        DavisSpeeds::compute(gas, w0, w1, s0, s1);
+        Speeds::compute(gas, w0, w1, s0, s1);
         const Number zero = Number(0.), m0 = u0[0] * (s0 - v0),
                      m1 = u1[0] * (s1 - v1),
                      s  = (w1.pressure - w0.pressure + m0 * v0 - m1 * v1) /
@@ -141,19 +207,25 @@ namespace Tessella
       }
     };
 
-    /// Number without its derivatives.
-    template <typename Number>
-    inline TESSELLA_HOST_DEVICE Number
-    without_derivative(const Number &v)
-    {
-      return v;
-    }
-    template <int n>
-    inline TESSELLA_HOST_DEVICE double
-    without_derivative(const Dual<n> &v)
-    {
-      return v.value;
-    }
+    /// Three waves with the speeds of Davis.
+    using HLLC = ThreeWaveFlux<DavisSpeeds>;
+
+    /**
+     * @name Fluxes with wave speeds that are constant in derivatives
+     *
+     * Their values are those of the fluxes above, to which their Jacobians are
+     * approximations: the speeds of the outer waves and, of Roe's flux, all
+     * mean values are held fixed, and all else is differentiated. The contact
+     * speed of HLLC is a velocity of the solution between the waves rather than
+     * a bound of speeds, and through it alone does the flux feel the pressure
+     * of the other side: its derivative is kept (P. Batten, M. A. Leschziner
+     * and U. C. Goldberg, J. Comput. Phys. 137, 1997, 38-78).
+     */
+    //@{
+    using FrozenHLL        = TwoWaveFlux<FrozenSpeeds<DavisSpeeds>>;
+    using FrozenHLLOfMeans = TwoWaveFlux<FrozenSpeeds<SpeedsOfMeans>>;
+    using FrozenHLLC       = ThreeWaveFlux<FrozenSpeeds<DavisSpeeds>>;
+    //@}
 
     /// One wave: (F(U0) + F(U1)) . n / 2 + s (U0 - U1) / 2 with the larger
     /// |u . n| + c of both sides (section 10.5.1, V. V. Rusanov 1961). If
@@ -178,7 +250,7 @@ namespace Tessella
       for (int c = 0; c < dim + 2; ++c)
         if constexpr (frozen)
           flux[c] = 0.5 * (f0[c] + f1[c] +
-                           without_derivative(largest) * (u0[c] - u1[c]));
+                           WithoutDerivative::of(largest) * (u0[c] - u1[c]));
         else
           flux[c] = 0.5 * (f0[c] + f1[c] + largest * (u0[c] - u1[c]));
     }
@@ -224,9 +296,12 @@ namespace Tessella
      * acoustic waves get the entropy fix of A. Harten, J. Comput. Phys. 49
      * (1983): |s| below delta becomes (s^2 + delta^2) / (2 delta) with delta =
      * entropy_fix (|v| + c), v and c being the normal velocity and the speed
-     * of sound of the mean values. It is differentiable at s = 0.
+     * of sound of the mean values. It is differentiable at s = 0. If @p frozen,
+     * mean values and speeds are constant in derivatives, while the differences
+     * of both sides are not.
      */
-    struct Roe
+    template <bool frozen>
+    struct RoeFlux
     {
       double entropy_fix = 0.1; ///< must be positive
 
@@ -246,13 +321,20 @@ namespace Tessella
         gas.normal_flux(u1, w1, n, f1);
 
         // Roe's mean values: weights sqrt(rho).
-        const Number r0 = sqrt(u0[0]), r1 = sqrt(u1[0]), part = r0 / (r0 + r1),
-                     density = r0 * r1;
-        const auto mean      = [&](const Number &a, const Number &b) {
-          return b + part * (a - b);
+        const auto value = [](const Number &x) {
+          if constexpr (frozen)
+            return WithoutDerivative::of(x);
+          else
+            return x;
         };
-        Number velocity[dim], difference[dim], square = Number(0.),
-                                               product = Number(0.);
+        using Value    = decltype(value(u0[0]));
+        const Value r0 = sqrt(value(u0[0])), r1 = sqrt(value(u1[0])),
+                    part = r0 / (r0 + r1), density = r0 * r1;
+        const auto mean = [&](const Number &a, const Number &b) {
+          return value(b) + part * value(a - b);
+        };
+        Value  velocity[dim], square    = Value(0.);
+        Number difference[dim], product = Number(0.);
         for (int d = 0; d < dim; ++d)
           {
             const Number a = u0[1 + d] * w0.inverse_density,
@@ -262,21 +344,20 @@ namespace Tessella
             square += velocity[d] * velocity[d];
             product += velocity[d] * difference[d];
           }
-        const Number v  = mean(w0.normal_velocity, w1.normal_velocity),
-                     h  = mean((u0[dim + 1] + w0.pressure) * w0.inverse_density,
-                              (u1[dim + 1] + w1.pressure) * w1.inverse_density),
-                     c2 = (gas.gamma - 1.) * (h - 0.5 * square), c = sqrt(c2),
-                     dp    = w1.pressure - w0.pressure,
-                     dv    = w1.normal_velocity - w0.normal_velocity,
-                     half  = 0.5 / c2;
-        const Number delta = entropy_fix * (fabs(v) + c);
+        const Value v  = mean(w0.normal_velocity, w1.normal_velocity),
+                    h  = mean((u0[dim + 1] + w0.pressure) * w0.inverse_density,
+                             (u1[dim + 1] + w1.pressure) * w1.inverse_density),
+                    c2 = (gas.gamma - 1.) * (h - 0.5 * square), c = sqrt(c2),
+                    half = 0.5 / c2, delta = entropy_fix * (fabs(v) + c),
+                    shear = fabs(v) * density;
+        const Number dp   = w1.pressure - w0.pressure,
+                     dv   = w1.normal_velocity - w0.normal_velocity;
         // Strengths of the waves times their absolute speeds.
         const Number slow =
                        fixed(v - c, delta) * (dp - density * c * dv) * half,
                      fast =
                        fixed(v + c, delta) * (dp + density * c * dv) * half,
-                     entropy = fabs(v) * (u1[0] - u0[0] - dp / c2),
-                     shear   = fabs(v) * density;
+                     entropy = fabs(v) * (u1[0] - u0[0] - dp / c2);
         Number wave[dim + 2];
         wave[0] = slow + fast + entropy;
         for (int d = 0; d < dim; ++d)
@@ -301,6 +382,8 @@ namespace Tessella
       }
     };
 
+    using Roe       = RoeFlux<false>;
+    using FrozenRoe = RoeFlux<true>;
 
 
     /// Numerical flux that a parameter chooses when the program runs.
@@ -346,6 +429,43 @@ namespace Tessella
             case NumericalFlux::rusanov:
               Rusanov()(gas, u0, u1, n, flux);
               break;
+            case NumericalFlux::frozen_rusanov:
+              FrozenRusanov()(gas, u0, u1, n, flux);
+              break;
+          }
+      }
+    };
+
+    /// One of the fluxes whose wave speeds are constant in derivatives: the
+    /// approximate Jacobian that belongs to a ChosenFlux.
+    struct ChosenFrozenFlux
+    {
+      NumericalFlux type = NumericalFlux::hllc;
+      FrozenRoe     roe;
+
+      template <int dim, typename Number>
+      TESSELLA_HOST_DEVICE void
+      operator()(const IdealGas<dim> &gas,
+                 const Number        *u0,
+                 const Number        *u1,
+                 const double        *n,
+                 Number              *flux) const
+      {
+        switch (type)
+          {
+            case NumericalFlux::hllc:
+              FrozenHLLC()(gas, u0, u1, n, flux);
+              break;
+            case NumericalFlux::hll:
+              FrozenHLL()(gas, u0, u1, n, flux);
+              break;
+            case NumericalFlux::hll_of_means:
+              FrozenHLLOfMeans()(gas, u0, u1, n, flux);
+              break;
+            case NumericalFlux::roe:
+              roe(gas, u0, u1, n, flux);
+              break;
+            case NumericalFlux::rusanov:
             case NumericalFlux::frozen_rusanov:
               FrozenRusanov()(gas, u0, u1, n, flux);
               break;
