@@ -82,8 +82,14 @@ namespace Tessella
               std::make_unique<Operator>(reconstruction->quadratic_handler(),
                                          parameters);
             on_quadratic->reinit(reconstructed);
+            on_quadratic->reinit(present);
             on_quadratic->reinit(reconstructed_change);
             on_quadratic->reinit(quadratic_result);
+            const auto *const quadratic = &reconstruction->quadratic_handler();
+            with_quadratic_change       = std::make_unique<Operator>(
+              Handlers{quadratic, quadratic, &constants}, 2, parameters);
+            integrands.admissible_reconstruction->set_coefficient_order(
+              integrands.residual->coefficient_order());
           }
         op->reinit(residual);
         op->reinit(change);
@@ -133,11 +139,18 @@ namespace Tessella
         else
           {
             reconstruction->reconstruct(u, reconstructed);
-            on_quadratic->template residual<VectorType>(*integrands.residual,
-                                                        {&reconstructed},
-                                                        quadratic_result);
-            reconstruction->restrict_to_linear(quadratic_result, result);
+            compute_residual_of_reconstruction(result);
           }
+      }
+
+      /// Sets @p result to R of the state reconstructed last.
+      void
+      compute_residual_of_reconstruction(VectorType &result)
+      {
+        on_quadratic->template residual<VectorType>(*integrands.residual,
+                                                    {&reconstructed},
+                                                    quadratic_result);
+        reconstruction->restrict_to_linear(quadratic_result, result);
       }
 
       /// The derivative of backward Euler's residual with reconstruction at
@@ -173,6 +186,8 @@ namespace Tessella
         if (norm < 0.)
           {
             compute_residual(u, residual);
+            if (reconstruction != nullptr)
+              present = reconstructed;
             norm = residual.l2_norm();
             if (state.first_residual == 0.)
               state.first_residual = state.last_residual = norm;
@@ -336,6 +351,21 @@ namespace Tessella
         return marks.l2_norm() == 0.;
       }
 
+      /// The same for the reconstructions of u, which is present, and of
+      /// @p next. Leaves the latter in reconstructed.
+      bool
+      has_admissible_reconstruction(const VectorType &next)
+      {
+        reconstruction->reconstruct(next, reconstructed);
+        reconstructed_change = present;
+        reconstructed_change.add(-1., reconstructed);
+        with_quadratic_change->template residual<VectorType>(
+          *integrands.admissible_reconstruction,
+          {&present, &reconstructed_change, &inverse_step},
+          marks);
+        return marks.l2_norm() == 0.;
+      }
+
       /// Takes the longest step that is admissible and reduces the residual of
       /// backward Euler. Returns its length, or zero.
       double
@@ -349,9 +379,15 @@ namespace Tessella
               continue;
             trial = u;
             trial.add(-length, change);
+            if (reconstruction != nullptr &&
+                !has_admissible_reconstruction(trial))
+              continue;
             try
               {
-                compute_residual(trial, trial_residual);
+                if (reconstruction != nullptr)
+                  compute_residual_of_reconstruction(trial_residual);
+                else
+                  compute_residual(trial, trial_residual);
               }
             catch (const ExceptionBase &)
               {
@@ -367,6 +403,8 @@ namespace Tessella
             residual            = trial_residual;
             state.last_residual = norm;
             norm                = residual.l2_norm();
+            if (reconstruction != nullptr)
+              present = reconstructed;
             return length;
           }
         return 0.;
@@ -430,10 +468,10 @@ namespace Tessella
       ArtificialViscosity<dim>               *viscosity;
       AgglomerationHandler<dim>               constants;
       std::unique_ptr<PointwiseOperator<dim>> op, with_time, on_constants,
-        with_change, on_quadratic, with_viscosity;
-      /// Reconstruction of the last state and of a change, and results that
-      /// are tested with quadratic functions.
-      VectorType reconstructed, reconstructed_change, quadratic_result;
+        with_change, on_quadratic, with_quadratic_change, with_viscosity;
+      /// Reconstructions of the last state, of that whose residual is known,
+      /// and of a change, and results that are tested with quadratic functions.
+      VectorType reconstructed, present, reconstructed_change, quadratic_result;
       /// Artificial viscosity.
       VectorType eps;
       VectorType residual, change, trial, trial_residual, difference, work,

@@ -22,6 +22,8 @@
 #include <tessella/operators/pointwise_operator.h>
 #include <tessella/operators/polytopewise_operator.h>
 
+#include <mutex>
+
 #include "../messages.h"
 #include "../tests.h"
 
@@ -544,6 +546,202 @@ run(const AgglomerationHandler<dim>    &handler,
   return steps;
 }
 
+/// Largest relative change of density and pressure between two states at all
+/// quadrature points: the fields are both states and constants, of which the
+/// latter are the test functions.
+class LargestChange : public PointwiseIntegrand<2>
+{
+public:
+  Structure
+  structure() const override
+  {
+    Structure result;
+    result.field_components = {4, 4, 1};
+    result.n_components     = 1;
+    return result;
+  }
+  void
+  evaluate(const PointwiseRegion region,
+           const unsigned int    n,
+           const OperatorPoint<2> *,
+           const double *const *const *in,
+           double *const *const       *out) const override
+  {
+    const unsigned int n_sides =
+      region == PointwiseRegion::interior_facet ? 2 : 1;
+    double change = 0.;
+    for (unsigned int side = 0; side < n_sides; ++side)
+      for (unsigned int q = 0; q < n; ++q)
+        {
+          double u[4], v[4];
+          for (unsigned int c = 0; c < 4; ++c)
+            {
+              u[c] = in[side][3 * c][q];
+              v[c] = in[side][3 * (c + 4)][q];
+            }
+          const double p = Flow::IdealGas<2>().pressure(u),
+                       r = Flow::IdealGas<2>().pressure(v);
+          change         = std::max(
+            {change, std::abs(v[0] - u[0]) / u[0], std::abs(r - p) / p});
+          for (unsigned int row = 0; row < 3; ++row)
+            out[side][row][q] = 0.;
+        }
+    const std::lock_guard<std::mutex> lock(mutex);
+    largest = std::max(largest, change);
+  }
+
+  mutable double     largest = 0.;
+  mutable std::mutex mutex;
+};
+
+/// The length of the first step of an iteration, whose states may change by the
+/// part @p allowed; the state before and after it.
+struct FirstStep
+{
+  FirstStep(const AgglomerationHandler<2>    &handler,
+            const double                      allowed,
+            const unsigned int                order,
+            Flow::QuadraticReconstruction<2> *reconstruction)
+  {
+    const auto euler = make_euler<2>();
+    const auto integrands =
+      Flow::make_steady_integrands<2>(euler, euler, 2, allowed);
+    integrands.residual->set_coefficient_order(order);
+    Iteration<2> iteration(handler,
+                           on_host(),
+                           integrands,
+                           Flow::PseudoTransientData(),
+                           reconstruction);
+    iteration.reinit(before);
+    set_start(handler, before);
+    after  = before;
+    length = iteration.step(after).length;
+  }
+  HostVector<double> before, after;
+  double             length;
+};
+
+/// Steps are as long as the rule of the largest change of density and pressure
+/// lets them be: that of the linear functions, or of reconstructed ones.
+void
+test_largest_change(const bool reconstruct, const bool weno)
+{
+  const std::string       name = !reconstruct ? "Largest change"
+                                 : weno       ? "Largest change, WENO"
+                                              : "Largest change, P1P2";
+  const Squares           squares(6);
+  AgglomerationHandler<2> handler(squares), constants(squares);
+  handler.agglomerate(Agglomeration::none<2>());
+  constants.agglomerate(Agglomeration::none<2>());
+  handler.distribute_dofs(FESystem<2>(FE_BoundingBoxLegendre<2>(1), 4));
+  constants.distribute_dofs(FE_BoundingBoxLegendre<2>(0));
+  std::unique_ptr<Flow::QuadraticReconstruction<2>> reconstruction;
+  Flow::ReconstructionData                          data;
+  data.weno = weno;
+  if (reconstruct)
+    reconstruction =
+      std::make_unique<Flow::QuadraticReconstruction<2>>(handler, data);
+  const unsigned int order = reconstruct ? 4 : 2;
+  // A step that is bounded by the residual only.
+  const FirstStep    free(handler, 1e3, order, reconstruction.get());
+  HostVector<double> zero, next, v, w;
+  PointwiseOperator<2>(constants, on_host()).reinit(zero);
+  // The change of a step of another length.
+  const auto change = [&](const double length, const bool of_reconstruction) {
+    next = free.before;
+    next.add(length / free.length, free.after);
+    next.add(-length / free.length, free.before);
+    LargestChange integrand;
+    integrand.set_coefficient_order(of_reconstruction ? order : 2);
+    const AgglomerationHandler<2> *const space =
+      of_reconstruction ? &reconstruction->quadratic_handler() : &handler;
+    PointwiseOperator<2> op({space, space, &constants}, 2, on_host());
+    HostVector<double>   result;
+    op.reinit(result);
+    if (of_reconstruction)
+      {
+        for (HostVector<double> *vector : {&v, &w})
+          PointwiseOperator<2>(*space, on_host()).reinit(*vector);
+        reconstruction->reconstruct(free.before, v);
+        reconstruction->reconstruct(next, w);
+        op.residual<HostVector<double>>(integrand, {&v, &w, &zero}, result);
+      }
+    else
+      op.residual<HostVector<double>>(integrand,
+                                      {&free.before, &next, &zero},
+                                      result);
+    return integrand.largest;
+  };
+  check(name + ": the free step is a whole one", free.length == 1.);
+  const double linear    = change(1., false),
+               quadratic = reconstruct ? change(1., true) : linear;
+  // A bound that the linear functions keep in a whole step, but not the
+  // reconstructed ones; without these, one that the whole step does not keep.
+  const double allowed =
+    reconstruct ? 0.5 * (linear + quadratic) : 0.4 * linear;
+  check(name + ": a bound between", !reconstruct || quadratic > 1.005 * linear);
+  const FirstStep step(handler, allowed, order, reconstruction.get());
+  double          expected = 1.;
+  while (change(expected, reconstruct) > allowed)
+    expected *= 0.5;
+  check(name + ": length of the step",
+        expected < 1. && expected > 0. && step.length == expected);
+  next = free.before;
+  next.add(expected, free.after);
+  next.add(-expected, free.before);
+  next.add(-1., step.after);
+  check_below(name + ": the step",
+              next.l2_norm() / free.after.l2_norm(),
+              1e-13);
+}
+
+/// The functor itself at a point, below and above the bound.
+void
+test_admissible_step()
+{
+  Flow::AdmissibleStep<2> rule;
+  const auto              result = [&](const double               length,
+                          const std::vector<double> &before,
+                          const std::vector<double> &after) {
+    PointwiseTerms<2, 9, double> u;
+    PointwiseTerms<2, 1, double> r;
+    for (unsigned int c = 0; c < 4; ++c)
+      {
+        u.value[c]     = before[c];
+        u.value[4 + c] = (before[c] - after[c]) / length;
+      }
+    u.value[8]  = 1.;
+    rule.length = length;
+    rule.volume(OperatorPoint<2>(), u, r);
+    return r.value[0];
+  };
+  const auto state = [](const double density, const double pressure) {
+    const double        velocity[2] = {0.6, -0.3};
+    std::vector<double> u(4);
+    Flow::IdealGas<2>().conservative(density, velocity, pressure, u.data());
+    return u;
+  };
+  bool kept = true, found = true;
+  for (const double length : {1., 0.25})
+    for (const double sign : {1., -1.})
+      {
+        const auto start = state(1.2, 0.8);
+        const auto at    = [&](const double density, const double pressure) {
+          return result(length,
+                        start,
+                        state(1.2 * (1. + sign * density),
+                              0.8 * (1. + sign * pressure)));
+        };
+        kept  = kept && at(0.1999999, 0.1) == 0. && at(-0.1, 0.1999999) == 0.;
+        found = found && at(0.2000001, 0.1) == 1. && at(-0.1, 0.2000001) == 1.;
+      }
+  check("Admissible step: changes below the bound", kept);
+  check("Admissible step: changes above the bound", found);
+  check("Admissible step: no number",
+        result(1., state(1.2, 0.8), state(1.2, std::nan(""))) == 1. &&
+          result(1., state(1.2, 0.8), state(std::nan(""), 0.8)) == 1.);
+}
+
 void
 test_reconstructions()
 {
@@ -563,6 +761,10 @@ test_reconstructions()
   GridGenerator::subdivided_hyper_cube_with_simplices(tetrahedra, 1);
   test_reconstruction<3>("Tetrahedra", tetrahedra, Agglomeration::none<3>(), 4);
   test_periodic_reconstruction();
+  test_admissible_step();
+  test_largest_change(false, false);
+  test_largest_change(true, false);
+  test_largest_change(true, true);
   for (const bool weno : {false, true})
     {
       const double coarse = error_on<2>(make_euler<2>(), 8, 1, true, weno),

@@ -105,7 +105,9 @@ namespace Tessella
      *
      * <b>Length of a step.</b> lambda = 1, 1/2, 1/4, ... until density and
      * pressure change by at most a part of their values at all quadrature
-     * points (AdmissibleStep), and the norm of the residual of backward Euler,
+     * points (AdmissibleStep) of the matrix and, with a reconstruction, those
+     * of the reconstructed states at all points of the residual, and the norm
+     * of the residual of backward Euler,
      * M (U - U_n) / dt + R(U), falls by at least lambda / 10^4 of its value. If
      * there is none, or GMRES fails, the step is repeated with a quarter of the
      * CFL number, which recovers by a factor of two in each full step.

@@ -197,7 +197,8 @@ namespace Tessella
 
 
     /// What PseudoTransient needs of an equation. All integrands have the same
-    /// coefficient order.
+    /// coefficient order; with a reconstruction, that of residual may be
+    /// larger.
     template <int dim>
     struct SteadyIntegrands
     {
@@ -214,6 +215,10 @@ namespace Tessella
       Pointer speed;
       /// AdmissibleStep of length 1, 1/2, 1/4, .., with the fields U, dU and s.
       std::vector<Pointer> admissible;
+      /// AdmissibleStep of length 1 with a reconstruction V of U and its change
+      /// in the whole of a step. PseudoTransient gives it the coefficient order
+      /// of residual, so that both have the same points.
+      Pointer admissible_reconstruction;
     };
 
     /// Integrands of the functor @p f, which has the members gas and
@@ -239,8 +244,9 @@ namespace Tessella
       result.time_term = make(TimeTerm<dim, F::n_components>());
       result.speed     = make(SurfaceSpeed<dim, F>{f});
       AdmissibleStep<dim> step;
-      step.gas            = f.gas;
-      step.largest_change = largest_change;
+      step.gas                         = f.gas;
+      step.largest_change              = largest_change;
+      result.admissible_reconstruction = make(step);
       for (unsigned int i = 0; i <= n_halvings; ++i, step.length *= 0.5)
         result.admissible.push_back(make(step));
       return result;
