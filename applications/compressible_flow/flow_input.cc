@@ -596,10 +596,6 @@ namespace Tessella
       AssertThrow(!reconstruct || steady,
                   ExcMessage("Steady/Reconstruction needs Flow/Steady = "
                              "true."));
-      AssertThrow(data.method != Flow::LinearMethod::gmres_multigrid ||
-                    !data.single_precision,
-                  ExcMessage("Steady/Solver = gmres multigrid needs "
-                             "Steady/Single precision = false."));
       AssertThrow(data.method != Flow::LinearMethod::gmres_ilu0 ||
                     data.sweeps.n_sweeps == 1,
                   ExcMessage("Steady/Solver = gmres ilu0 needs Steady/Sweeps = "

@@ -4,6 +4,7 @@
 #include <deal.II/lac/solver_control.h>
 
 #include <tessella/base/error_message.h>
+#include <tessella/base/on_all_processes.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/flow/pseudo_transient.h>
 #include <tessella/lac/device_block_matrix.h>
@@ -23,6 +24,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../lac/block_space.h"
 #include "same_polytopes.h"
 
 namespace Tessella
@@ -34,6 +36,12 @@ namespace Tessella
     template <int dim, typename VectorType, typename MatrixType>
     struct PseudoTransient<dim, VectorType, MatrixType>::Implementation
     {
+      static constexpr bool on_host =
+        std::is_same<VectorType, HostVector<double>>::value;
+      using SingleMatrix = std::conditional_t<on_host,
+                                              HostBlockMatrix<float>,
+                                              DeviceBlockMatrix<float>>;
+
       Implementation(const AgglomerationHandler<dim> &handler,
                      const AssemblyParameters        &parameters,
                      const SteadyIntegrands<dim>     &integrands,
@@ -257,7 +265,8 @@ namespace Tessella
           }
         change = 0.;
         if (data.method == LinearMethod::gmres_multigrid)
-          return solve_with<Multigrid<MatrixType>>(u);
+          return data.single_precision ? solve_with<Multigrid<SingleMatrix>>(u)
+                                       : solve_with<Multigrid<MatrixType>>(u);
         if (data.method == LinearMethod::gmres_ilu0)
           return data.single_precision
                    ? solve_with<BlockILU0<MatrixType, float>>(u)
@@ -270,27 +279,48 @@ namespace Tessella
       void
       initialize(Preconditioner &preconditioner)
       {
-        if constexpr (std::is_same<Preconditioner,
-                                   Multigrid<MatrixType>>::value)
+        preconditioner.initialize(matrix, data.sweeps);
+      }
+      void
+      initialize(Multigrid<MatrixType> &multigrid)
+      {
+        initialize_multigrid(matrix, multigrid);
+      }
+      /// Up to the degrees of flows, blocks need no change of basis before they
+      /// are rounded; without one, structures are kept from step to step.
+      void
+      initialize(Multigrid<SingleMatrix> &multigrid)
+      {
+        on_all_processes(handler.get_communicator(), [&]() {
+          if (rounded.empty())
+            rounded.reinit(matrix.block_sparsity(),
+                           matrix.dof_offset(),
+                           matrix.partition());
+          internal::BlockData<MatrixType>::SpaceType::convert(
+            matrix.n_nonzero_elements(), matrix.values(), rounded.values());
+        });
+        initialize_multigrid(rounded, multigrid);
+      }
+
+      template <typename Matrix>
+      void
+      initialize_multigrid(const Matrix &finest, Multigrid<Matrix> &multigrid)
+      {
+        // Structures stay as they are.
+        if (multigrid.m() > 0)
           {
-            // Structures stay as they are.
-            if (preconditioner.m() > 0)
-              {
-                preconditioner.update();
-                return;
-              }
-            MultigridHierarchy::AdditionalData levels;
-            levels.lowest_degree = 0;
-            hierarchy            = std::make_unique<MultigridHierarchy>(
-              handler, NestedAgglomeration::rtree(handler), levels);
-            typename Preconditioner::AdditionalData parameters;
-            parameters.smoother          = MultigridSmoother::lusgs;
-            parameters.n_smoothing_steps = data.sweeps.n_sweeps;
-            parameters.symmetric         = false;
-            preconditioner.initialize(matrix, *hierarchy, parameters);
+            multigrid.update();
+            return;
           }
-        else
-          preconditioner.initialize(matrix, data.sweeps);
+        MultigridHierarchy::AdditionalData levels;
+        levels.lowest_degree = 0;
+        hierarchy            = std::make_unique<MultigridHierarchy>(
+          handler, NestedAgglomeration::rtree(handler), levels);
+        typename Multigrid<Matrix>::AdditionalData parameters;
+        parameters.smoother          = MultigridSmoother::lusgs;
+        parameters.n_smoothing_steps = data.sweeps.n_sweeps;
+        parameters.symmetric         = false;
+        multigrid.initialize(finest, *hierarchy, parameters);
       }
 
       template <typename Preconditioner>
@@ -458,9 +488,6 @@ namespace Tessella
                         data.absolute_tolerance);
       }
 
-      static constexpr bool on_host =
-        std::is_same<VectorType, HostVector<double>>::value;
-
       const AgglomerationHandler<dim>        &handler;
       const SteadyIntegrands<dim>            &integrands;
       const PseudoTransientData               data;
@@ -477,12 +504,15 @@ namespace Tessella
       VectorType residual, change, trial, trial_residual, difference, work,
         inverse_step, marks, per_cfl;
       MatrixType matrix;
+      /// The same in float, for multigrid.
+      SingleMatrix rounded;
       /// The one that is used keeps its order from step to step.
       std::tuple<LUSGS<MatrixType>,
                  LUSGS<MatrixType, float>,
                  BlockILU0<MatrixType>,
                  BlockILU0<MatrixType, float>,
-                 Multigrid<MatrixType>>
+                 Multigrid<MatrixType>,
+                 Multigrid<SingleMatrix>>
                                           preconditioners;
       std::unique_ptr<MultigridHierarchy> hierarchy;
       PseudoTransientState                state;

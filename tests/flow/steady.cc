@@ -804,6 +804,37 @@ test_frozen_speeds(const std::string             &name,
         steps[1].residual != with_frozen[1].residual);
 }
 
+/// Multigrid in float takes as many iterations as in double, and leads to the
+/// same state.
+void
+test_multigrid_in_float(const AgglomerationHandler<2>   &handler,
+                        Flow::PseudoTransientData        data,
+                        const Flow::SteadyIntegrands<2> &integrands)
+{
+  HostVector<double>                     u[2];
+  unsigned int                           n_iterations[2] = {}, n_steps[2] = {};
+  bool                                   same = true;
+  std::vector<Flow::PseudoTransientStep> steps[2];
+  for (const bool single : {false, true})
+    {
+      data.single_precision = single;
+      steps[single]         = run(handler, data, integrands, u[single]);
+      n_steps[single]       = steps[single].size();
+      for (const auto &step : steps[single])
+        n_iterations[single] += step.n_iterations;
+    }
+  for (unsigned int i = 0; i < std::min(n_steps[0], n_steps[1]); ++i)
+    same = same && steps[0][i].residual == steps[1][i].residual;
+  u[1].add(-1., u[0]);
+  check_below("Multigrid in float: the same state",
+              u[1].l2_norm() / u[0].l2_norm(),
+              1e-8);
+  check("Multigrid in float: steps and iterations",
+        n_steps[0] == n_steps[1] &&
+          10 * n_iterations[1] <= 11 * n_iterations[0]);
+  check("Multigrid in float: other bits", !same);
+}
+
 void
 test_solvers()
 {
@@ -840,6 +871,7 @@ test_solvers()
   data.single_precision = false;
   data.method           = Flow::LinearMethod::gmres_multigrid;
   compare("GMRES and multigrid");
+  test_multigrid_in_float(handler, data, integrands);
   data.method      = Flow::LinearMethod::lusgs;
   data.largest_cfl = 20.;
   data.max_steps   = 2000;

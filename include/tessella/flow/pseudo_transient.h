@@ -50,8 +50,9 @@ namespace Tessella
       /// number of processes. Of multigrid, k is the number of LU-SGS steps
       /// before and after the coarse correction.
       SweepData sweeps;
-      /// Whether the blocks of the preconditioner are stored in float; not for
-      /// multigrid.
+      /// Whether the blocks of the preconditioner are stored in float.
+      /// Multigrid keeps a rounded copy of the matrix, half of its memory, and
+      /// all levels in float.
       bool single_precision = false;
       /// GMRES ends when the residual of the linear system has fallen by
       /// linear_tolerance or, if tighten is set, by 0.9 (|R_n| / |R_{n-1}|)^2
