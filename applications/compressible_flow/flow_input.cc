@@ -349,6 +349,13 @@ namespace Tessella
                         "ones of degree 1 by least squares, whose coefficients "
                         "may be those of WENO (P1P2). The matrix is that of "
                         "degree 1.");
+      prm.declare_entry("Tangent of WENO",
+                        "frozen",
+                        Patterns::Selection("exact|frozen"),
+                        "exact: GMRES applies the derivative of the weights, "
+                        "too, for the quadratic convergence of Newton's "
+                        "method; frozen: they are held fixed in each step, "
+                        "which is cheaper but needs more steps.");
       declare_linear_solver(prm, data);
       prm.leave_subsection();
     }
@@ -593,6 +600,7 @@ namespace Tessella
                                                          : SteadyJacobian::exact;
       reconstruct         = prm.get("Reconstruction") != "none";
       reconstruction.weno = prm.get("Reconstruction") == "weno";
+      reconstruction.exact_tangent = prm.get("Tangent of WENO") == "exact";
       AssertThrow(!reconstruct || steady,
                   ExcMessage("Steady/Reconstruction needs Flow/Steady = "
                              "true."));

@@ -12,6 +12,8 @@ namespace Tessella
       namespace
       {
         constexpr unsigned int n_threads = 128;
+        /// As on the host.
+        constexpr double epsilon_factor = 1e-12;
 
         /**
          * Lanes of a polytope: lane i n_quadratic + r has the quadratic
@@ -53,6 +55,17 @@ namespace Tessella
           of_function(const double value, const unsigned int s) const
           {
             return __shfl_sync(mask, value, base + s, size);
+          }
+
+          /// Sum over the quadratic functions of this component.
+          __device__ double
+          sum(const double value) const
+          {
+            double result = 0.;
+#pragma unroll
+            for (unsigned int s = 0; s < n_quadratic; ++s)
+              result += of_function(value, s);
+            return result;
           }
 
           const unsigned int n_components, lane, r, mask;
@@ -235,8 +248,9 @@ namespace Tessella
                                  lanes.component * n + lanes.r);
           }
 
-          __device__ double *
-          weight(double *weights, const unsigned int e) const
+          template <typename T>
+          __device__ T *
+          weight(T *weights, const unsigned int e) const
           {
             return weights + std::size_t(e) * lanes.n_components +
                    lanes.component;
@@ -246,12 +260,8 @@ namespace Tessella
           __device__ double
           square(const unsigned int e) const
           {
-            const double value = part(e), mine = value * value;
-            double       sum = 0.;
-#pragma unroll
-            for (unsigned int s = 0; s < Lanes<dim>::n_quadratic; ++s)
-              sum += lanes.of_function(mine, s);
-            return sum;
+            const double value = part(e);
+            return lanes.sum(value * value);
           }
 
           const ReconstructionArrays   &arrays;
@@ -277,7 +287,7 @@ namespace Tessella
           const double               *row =
             u + (std::size_t(k) * lanes.n_components + lanes.component) * N;
           const double epsilon =
-            1e-12 * product<N>(row, row) / (unit * unit) + 1e-60;
+            epsilon_factor * product<N>(row, row) / (unit * unit) + 1e-60;
           double sum = 0.;
           for (unsigned int first = candidates.begin; first < candidates.end;
                first += n)
@@ -339,6 +349,74 @@ namespace Tessella
                         *candidates.weight(weights, e) * candidates.part(e);
                 }
               write_result(arrays, k, lanes, u, arrays.unit[k] * sum, v);
+            }
+        }
+
+        /// Change of the weighted mean of polytope @p k, as on the host.
+        template <int dim>
+        __device__ double
+        weighted_change(const Candidates<dim> &state,
+                        const Candidates<dim> &changes,
+                        const unsigned int     k,
+                        const double *__restrict__ u,
+                        const double *__restrict__ du,
+                        const double *__restrict__ weights)
+        {
+          constexpr unsigned int      N      = dim + 1;
+          const Lanes<dim>           &lanes  = state.lanes;
+          const ReconstructionArrays &arrays = state.arrays;
+          const double                unit   = arrays.unit[k],
+                       factor                = epsilon_factor / (unit * unit);
+          const std::size_t first =
+            (std::size_t(k) * lanes.n_components + lanes.component) * N;
+          const double epsilon =
+                         factor * product<N>(u + first, u + first) + 1e-60,
+                       epsilon_change =
+                         2. * factor * product<N>(u + first, du + first);
+          double result = 0., mean = 0., slope = 0., sum = 0.;
+          for (unsigned int e = state.begin; e < state.end; ++e)
+            if (arrays.is_candidate[e] != 0)
+              {
+                const double part = state.part(e), change = changes.part(e),
+                             weight = *state.weight(weights, e);
+                const double change_of_weight =
+                  -arrays.exponent * weight *
+                  (epsilon_change + 2. * lanes.sum(part * change)) /
+                  (epsilon + lanes.sum(part * part));
+                result += weight * change;
+                mean += weight * part;
+                slope += change_of_weight * part;
+                sum += change_of_weight;
+              }
+          return result + (slope - sum * mean);
+        }
+
+        template <int dim>
+        __global__ void
+        __launch_bounds__(n_threads)
+          change_kernel(const ReconstructionArrays arrays,
+                        const double *__restrict__ u,
+                        const CoefficientsWithGhosts parts,
+                        const double *__restrict__ weights,
+                        const double *__restrict__ du,
+                        const CoefficientsWithGhosts changes,
+                        double *__restrict__ dv)
+        {
+          const unsigned int k = present_polytope<dim>();
+          if (k >= arrays.n)
+            return;
+          Lanes<dim> lanes(arrays.n_components);
+          for (unsigned int i = 0; i < arrays.n_components;
+               i += lanes.components)
+            {
+              lanes.set_first(i);
+              const Candidates<dim> state(arrays, parts, k, lanes),
+                change(arrays, changes, k, lanes);
+              const double sum =
+                arrays.is_candidate[state.begin] == 0
+                  ? 0.
+                  : weighted_change(state, change, k, u, du, weights);
+              write_result(arrays, k, lanes, du, arrays.unit[k] * sum, dv);
             }
         }
 
@@ -435,6 +513,26 @@ namespace Tessella
 
       template <int dim>
       void
+      average_quadratic_changes(const ReconstructionArrays   &arrays,
+                                const double                 *u,
+                                const CoefficientsWithGhosts &parts,
+                                const double                 *weights,
+                                const double                 *du,
+                                const CoefficientsWithGhosts &changes,
+                                double                       *dv)
+      {
+        if (arrays.n == 0)
+          return;
+        change_kernel<dim>
+          <<<n_blocks<dim>(arrays), n_threads, 0, current_stream()>>>(
+            arrays, u, parts, weights, du, changes, dv);
+        check_launch();
+      }
+
+
+
+      template <int dim>
+      void
       restrict_to_linear(const std::size_t n, const double *s, double *r)
       {
         if (n == 0)
@@ -448,21 +546,28 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                                     \
-  template void reconstruct_quadratic<dim>(const ReconstructionArrays &,     \
-                                           const CoefficientsWithGhosts &,   \
-                                           double *);                        \
-  template void quadratic_parts<dim>(const ReconstructionArrays &,           \
-                                     const CoefficientsWithGhosts &,         \
-                                     double *);                              \
-  template void average_quadratic_parts<dim>(const ReconstructionArrays &,   \
-                                             const bool,                     \
-                                             const double *,                 \
-                                             const CoefficientsWithGhosts &, \
-                                             double *,                       \
-                                             double *);                      \
-  template void restrict_to_linear<dim>(const std::size_t,                   \
-                                        const double *,                      \
+#define INSTANTIATE(dim)                                                       \
+  template void reconstruct_quadratic<dim>(const ReconstructionArrays &,       \
+                                           const CoefficientsWithGhosts &,     \
+                                           double *);                          \
+  template void quadratic_parts<dim>(const ReconstructionArrays &,             \
+                                     const CoefficientsWithGhosts &,           \
+                                     double *);                                \
+  template void average_quadratic_parts<dim>(const ReconstructionArrays &,     \
+                                             const bool,                       \
+                                             const double *,                   \
+                                             const CoefficientsWithGhosts &,   \
+                                             double *,                         \
+                                             double *);                        \
+  template void average_quadratic_changes<dim>(const ReconstructionArrays &,   \
+                                               const double *,                 \
+                                               const CoefficientsWithGhosts &, \
+                                               const double *,                 \
+                                               const double *,                 \
+                                               const CoefficientsWithGhosts &, \
+                                               double *);                      \
+  template void restrict_to_linear<dim>(const std::size_t,                     \
+                                        const double *,                        \
                                         double *);
       INSTANTIATE(2)
       INSTANTIATE(3)

@@ -88,6 +88,20 @@ namespace Tessella
                               double                       *weights,
                               double                       *v);
 
+      /// Sets @p dv to the derivative of average_quadratic_parts(), that of the
+      /// weights included, at the linear function @p u with the quadratic parts
+      /// @p parts and the weights @p weights of that function, in the direction
+      /// @p du with the quadratic parts @p changes.
+      template <int dim>
+      void
+      average_quadratic_changes(const ReconstructionArrays   &arrays,
+                                const double                 *u,
+                                const CoefficientsWithGhosts &parts,
+                                const double                 *weights,
+                                const double                 *du,
+                                const CoefficientsWithGhosts &changes,
+                                double                       *dv);
+
       /// Sets @p r to the entries of @p s that belong to linear functions, for
       /// @p n functions.
       template <int dim>

@@ -624,8 +624,9 @@ namespace Tessella
             double size = 0., sum = 0.;
             for (unsigned int a = 0; a < n_linear; ++a)
               size += u[a] * u[a];
-            const double unit    = geometry.unit(k);
-            const double epsilon = 1e-12 * size / (unit * unit) + 1e-60;
+            const double unit = geometry.unit(k);
+            const double epsilon =
+              epsilon_factor * size / (unit * unit) + 1e-60;
             for_candidates(k, [&](const unsigned int w, const unsigned int j) {
               double square = 0.;
               for (unsigned int r = 0; r < n_quadratic; ++r)
@@ -667,6 +668,83 @@ namespace Tessella
         return result;
       }
 
+      /// Change of the weighted means at the state reconstructed last, where
+      /// the linear function changes by @p du and the parts by @p dc.
+      std::vector<double>
+      weighted_change(const std::vector<double> &du,
+                      const std::vector<double> &dc) const
+      {
+        const unsigned int  n = geometry.mesh.n_owned_polytopes();
+        std::vector<double> result(std::size_t(n) * m * n_quadratic, 0.);
+        internal::apply_to_ranges(
+          linear.get_communicator(),
+          n,
+          [&](const unsigned int begin, const unsigned int end) {
+            for (unsigned int k = begin; k < end; ++k)
+              if (is_linear[k] == 0.)
+                for (unsigned int i = 0; i < m; ++i)
+                  add_weighted_change(
+                    k,
+                    i,
+                    du,
+                    dc,
+                    &result[(std::size_t(k) * m + i) * n_quadratic]);
+          },
+          64);
+        return result;
+      }
+
+      /// The same of component @p i on polytope @p k.
+      void
+      add_weighted_change(const unsigned int         k,
+                          const unsigned int         i,
+                          const std::vector<double> &du,
+                          const std::vector<double> &dc,
+                          double                    *result) const
+      {
+        const std::size_t first =
+          linear.polytopic_dofs().dof_offset[k] + i * n_linear;
+        const double unit = geometry.unit(k);
+        double       size = 0., change_of_size = 0.;
+        for (unsigned int a = 0; a < n_linear; ++a)
+          {
+            size += state[first + a] * state[first + a];
+            change_of_size += 2. * state[first + a] * du[first + a];
+          }
+        const double factor         = epsilon_factor / (unit * unit),
+                     epsilon        = factor * size + 1e-60,
+                     epsilon_change = factor * change_of_size;
+        // Weighted sums of the parts, of them times the change of the logarithm
+        // of their weight, and of this change.
+        double mean[n_quadratic] = {}, slope[n_quadratic] = {}, sum = 0.;
+        for_candidates(k, [&](const unsigned int w, const unsigned int j) {
+          double       part[n_quadratic], square = 0., change_of_square = 0.;
+          const double weight = weights[std::size_t(w) * m + i];
+          for (unsigned int r = 0; r < n_quadratic; ++r)
+            {
+              const std::size_t entry =
+                (std::size_t(j) * m + i) * n_quadratic + r;
+              const double scale  = geometry.change_of_box(j, k, r),
+                           change = scale * dc[entry];
+              part[r]             = scale * state_parts[entry];
+              square += part[r] * part[r];
+              change_of_square += 2. * part[r] * change;
+              result[r] += weight * change;
+            }
+          const double change_of_weight = -data.exponent * weight *
+                                          (epsilon_change + change_of_square) /
+                                          (epsilon + square);
+          sum += change_of_weight;
+          for (unsigned int r = 0; r < n_quadratic; ++r)
+            {
+              mean[r] += weight * part[r];
+              slope[r] += change_of_weight * part[r];
+            }
+        });
+        for (unsigned int r = 0; r < n_quadratic; ++r)
+          result[r] += slope[r] - sum * mean[r];
+      }
+
       /// Writes V from U and the quadratic parts.
       void
       write(const std::vector<double> &values,
@@ -704,6 +782,8 @@ namespace Tessella
       /// Pivots of normal equations below this part of the diagonal belong to
       /// functions that the neighbours do not determine.
       static constexpr double smallest_pivot = 1e-8;
+      /// Part of |U_k|^2 that is added to the indicators of WENO.
+      static constexpr double epsilon_factor = 1e-12;
 
       const AgglomerationHandler<dim> &linear;
       AgglomerationHandler<dim>        quadratic;
@@ -718,6 +798,9 @@ namespace Tessella
       /// Weights for all components of the own part of polytope k, entry k plus
       /// its first interface, and of the neighbours after it.
       std::vector<double> weights;
+      /// For the exact tangent of WENO: coefficients and quadratic parts of the
+      /// state reconstructed last, of the whole flat view.
+      std::vector<double> state, state_parts;
       unsigned int        n_linear_polytopes = 0;
       /// Null before the first call for vectors on the device.
       std::unique_ptr<DeviceData> on_device;
@@ -752,8 +835,11 @@ namespace Tessella
           });
         });
         halo = make_halo(host.m * n_linear);
-        if (host.data.weno)
-          halo_of_parts = make_halo(size_of_parts);
+        if (!host.data.weno)
+          return;
+        halo_of_parts = make_halo(size_of_parts);
+        if (host.data.exact_tangent)
+          halo_of_changes = make_halo(size_of_parts);
       }
 
       /// Checks sizes of vectors of both spaces. Collective.
@@ -791,14 +877,22 @@ namespace Tessella
               [&]() { Device::reconstruct_quadratic<dim>(arrays, values, v); });
             return;
           }
+        if (host.data.exact_tangent && !set_weights)
+          {
+            reconstruct_exact_change(values, v);
+            return;
+          }
         internal::device_call([&]() {
           Device::quadratic_parts<dim>(arrays, values, parts.data());
         });
-        const Device::CoefficientsWithGhosts all =
-          with_ghosts(parts.data(), halo_of_parts);
+        all_parts = with_ghosts(parts.data(), halo_of_parts);
         internal::device_call([&]() {
           Device::average_quadratic_parts<dim>(
-            arrays, set_weights, u, all, weights.data(), v);
+            arrays, set_weights, u, all_parts, weights.data(), v);
+          if (host.data.exact_tangent)
+            Device::VectorOperations<double>::copy(state.size(),
+                                                   u,
+                                                   state.data());
         });
       }
 
@@ -814,6 +908,22 @@ namespace Tessella
           return {owned, nullptr};
         halo->start(owned);
         return {owned, halo->finish()};
+      }
+
+      /// The change with the derivative of the weights for the change @p du of
+      /// the linear function.
+      void
+      reconstruct_exact_change(const Device::CoefficientsWithGhosts &du,
+                               double                               *dv)
+      {
+        internal::device_call(
+          [&]() { Device::quadratic_parts<dim>(arrays, du, changes.data()); });
+        const Device::CoefficientsWithGhosts all =
+          with_ghosts(changes.data(), halo_of_changes);
+        internal::device_call([&]() {
+          Device::average_quadratic_changes<dim>(
+            arrays, state.data(), all_parts, weights.data(), du.owned, all, dv);
+        });
       }
 
       /// Exchange of @p size numbers for each polytope; null on one process.
@@ -913,6 +1023,10 @@ namespace Tessella
         arrays.is_candidate = is_candidate.data();
         weights.resize(polytopes.size() * host.m);
         parts.resize(std::size_t(n) * size_of_parts);
+        if (!host.data.exact_tangent)
+          return;
+        changes.resize(parts.size());
+        state.resize(std::size_t(n) * host.m * n_linear);
       }
 
       void
@@ -952,6 +1066,11 @@ namespace Tessella
       Array<double>                weights, parts;
       Device::ReconstructionArrays arrays = Device::ReconstructionArrays();
       Halo                         halo, halo_of_parts;
+      /// Parts of the state reconstructed last.
+      Device::CoefficientsWithGhosts all_parts{};
+      /// For the exact tangent of WENO: that state, and changes of parts.
+      Array<double> state, changes;
+      Halo          halo_of_changes;
     };
 
 
@@ -1029,6 +1148,11 @@ namespace Tessella
       for (unsigned int k = 0; k < n; ++k)
         r.set_weights(k, values, c);
       r.write(values, r.weighted_parts(c), v);
+      if (r.data.exact_tangent)
+        {
+          r.state       = values;
+          r.state_parts = c;
+        }
     }
 
 
@@ -1041,7 +1165,11 @@ namespace Tessella
       const Implementation     &r      = *implementation;
       const std::vector<double> values = r.with_ghosts(du);
       const std::vector<double> c      = r.quadratic_parts(values, r.data.weno);
-      r.write(values, r.data.weno ? r.weighted_parts(c) : c, dv);
+      r.write(values,
+              !r.data.weno           ? c
+              : r.data.exact_tangent ? r.weighted_change(values, c)
+                                     : r.weighted_parts(c),
+              dv);
     }
 
 

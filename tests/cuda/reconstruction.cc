@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Reconstruction of quadratic functions on CUDA devices, with and without WENO:
-// equal to that of the host, the same bits in every run and for every number of
-// processes, which may share a device; quadratic functions are reproduced.
-// Argument: 2d or 3d.
+// Reconstruction of quadratic functions on CUDA devices, with and without WENO
+// and the derivative of its weights: equal to that of the host, the same bits
+// in every run and for every number of processes, which may share a device;
+// quadratic functions are reproduced. Argument: 2d or 3d.
 
 #include <deal.II/base/function.h>
 
@@ -170,7 +170,8 @@ namespace
   compute(const MPI_Comm     comm,
           const std::string &mesh,
           const unsigned int m,
-          const bool         weno)
+          const bool         weno,
+          const bool         exact)
   {
     parallel::fullydistributed::Triangulation<dim> triangulation(comm);
     const auto                strategy = distribute_mesh(mesh, triangulation);
@@ -178,7 +179,8 @@ namespace
     linear.agglomerate(strategy);
     linear.distribute_dofs(FESystem<dim>(FE_BoundingBoxLegendre<dim>(1), m));
     Flow::ReconstructionData data;
-    data.weno = weno;
+    data.weno          = weno;
+    data.exact_tangent = exact;
     Flow::QuadraticReconstruction<dim> reconstruction(linear, data);
     const auto            &quadratic = reconstruction.quadratic_handler();
     PointwiseOperator<dim> on_linear(linear), on_quadratic(quadratic);
@@ -238,12 +240,18 @@ namespace
 
   template <int dim>
   void
-  test(const std::string &mesh, const unsigned int m, const bool weno)
+  test(const std::string &mesh,
+       const unsigned int m,
+       const bool         weno,
+       const bool         exact = false)
   {
     const std::string name = mesh + ", " + std::to_string(m) + " components" +
-                             (weno ? ", WENO, " : ", ");
-    const auto results = for_numbers_of_processes<Result>(
-      [&](const MPI_Comm comm) { return compute<dim>(comm, mesh, m, weno); });
+                             (weno ? ", WENO" : "") +
+                             (exact ? ", exact tangent, " : ", ");
+    const auto results =
+      for_numbers_of_processes<Result>([&](const MPI_Comm comm) {
+        return compute<dim>(comm, mesh, m, weno, exact);
+      });
     for (unsigned int n = 0; n < results.size(); ++n)
       {
         const Result     &result = results[n];
@@ -273,10 +281,15 @@ namespace
     for (const bool weno : {false, true})
       for (const std::string mesh : {"cells", "polytopes", "simplices"})
         test<dim>(mesh, dim + 2, weno);
+    for (const std::string mesh : {"cells", "polytopes", "simplices"})
+      test<dim>(mesh, dim + 2, true, true);
     // More components than lanes have at once, and one.
-    for (const bool weno : {false, true})
-      for (const unsigned int m : {1, 7})
-        test<dim>("polytopes", m, weno);
+    for (const unsigned int m : {1, 7})
+      {
+        test<dim>("polytopes", m, false);
+        test<dim>("polytopes", m, true);
+        test<dim>("polytopes", m, true, true);
+      }
   }
 } // namespace
 

@@ -742,6 +742,121 @@ test_admissible_step()
           result(1., state(1.2, 0.8), state(std::nan(""), 0.8)) == 1.);
 }
 
+/// A shock of Mach number 1.5 that is spread over some cells, in a flow that is
+/// not uniform.
+class SpreadShock : public Function<2>
+{
+public:
+  SpreadShock()
+    : Function<2>(4)
+  {}
+  double
+  value(const Point<2> &x, const unsigned int component) const override
+  {
+    const double part =
+                   0.5 * (1. + std::tanh(12. * (x[0] + 0.3 * x[1] - 0.66))),
+                 rho = 1. + 0.862 * part + 0.02 * std::sin(5. * x[1] + x[0]),
+                 p   = 1. + 1.458 * part + 0.03 * std::cos(4. * x[0] * x[1]),
+                 velocity[2] = {1.775 / (1. + 0.862 * part),
+                                0.1 * std::sin(3. * x[0] + 2. * x[1])};
+    double u[4];
+    Flow::IdealGas<2>().conservative(rho, velocity, p, u);
+    return u[component];
+  }
+};
+
+/// The tangent of the residual with WENO against differences of the residual:
+/// with the derivative of the weights it is the derivative of the residual,
+/// with fixed weights it is not.
+void
+test_weno_tangent(const bool polygons)
+{
+  const std::string name =
+    std::string("Tangent of WENO") + (polygons ? " on polygons" : "");
+  const Squares           squares(polygons ? 12 : 8);
+  AgglomerationHandler<2> handler(squares);
+  handler.agglomerate(polygons ? Agglomeration::rtree_parts<2>(40)
+                               : Agglomeration::none<2>());
+  handler.distribute_dofs(FESystem<2>(FE_BoundingBoxLegendre<2>(1), 4));
+  const auto                                         euler = make_euler<2>();
+  FunctorIntegrand<2, std::decay_t<decltype(euler)>> integrand(euler);
+  integrand.set_coefficient_order(4);
+  double errors[2];
+  for (const bool exact : {false, true})
+    {
+      Flow::ReconstructionData data;
+      data.weno          = true;
+      data.exact_tangent = exact;
+      Flow::QuadraticReconstruction<2> reconstruction(handler, data);
+      PointwiseOperator<2>             linear(handler, on_host()),
+        quadratic(reconstruction.quadratic_handler(), on_host());
+      HostVector<double> u, du, moved, r, difference, tangent, v, dv, s;
+      for (HostVector<double> *vector :
+           {&u, &du, &moved, &r, &difference, &tangent})
+        linear.reinit(*vector);
+      for (HostVector<double> *vector : {&v, &dv, &s})
+        quadratic.reinit(*vector);
+      LinearAlgebra::distributed::Vector<double> &vector = u;
+      Tessella::VectorTools::project(handler, SpreadShock(), vector);
+      for (unsigned int i = 0; i < du.size(); ++i)
+        du[i] = 0.1 * u[i] * std::sin(7. * i + 2.);
+      const double length = 1e-7;
+      for (const double sign : {1., -1.})
+        {
+          moved = u;
+          moved.add(sign * length, du);
+          reconstruction.reconstruct(moved, v);
+          quadratic.residual<HostVector<double>>(integrand, {&v}, s);
+          reconstruction.restrict_to_linear(s, r);
+          difference.add(sign * 0.5 / length, r);
+        }
+      reconstruction.reconstruct(u, v);
+      reconstruction.reconstruct_change(du, dv);
+      quadratic.apply_tangent<HostVector<double>>(integrand, {&v}, dv, s);
+      reconstruction.restrict_to_linear(s, tangent);
+      const double size = tangent.l2_norm();
+      tangent.add(-1., difference);
+      errors[exact] = tangent.l2_norm() / size;
+    }
+  check_below(name + ": exact weights", errors[1], 1e-5);
+  check(name + ": fixed weights differ", errors[0] > 1e-2);
+}
+
+/// Newton's method with WENO on the manufactured flow.
+void
+test_weno_steps()
+{
+  const Squares           squares(8);
+  AgglomerationHandler<2> handler(squares);
+  handler.agglomerate(Agglomeration::none<2>());
+  handler.distribute_dofs(FESystem<2>(FE_BoundingBoxLegendre<2>(1), 4));
+  const auto euler      = make_euler<2>();
+  const auto integrands = Flow::make_steady_integrands<2>(euler, euler, 2);
+  Flow::PseudoTransientData control;
+  control.tolerance = 1e-11;
+  HostVector<double>                     u[2];
+  std::vector<Flow::PseudoTransientStep> steps[2];
+  for (const bool exact : {false, true})
+    {
+      Flow::ReconstructionData data;
+      data.weno          = true;
+      data.exact_tangent = exact;
+      Flow::QuadraticReconstruction<2> reconstruction(handler, data);
+      steps[exact] =
+        run(handler, control, integrands, u[exact], &reconstruction);
+    }
+  u[1].add(-1., u[0]);
+  check_below("WENO with the exact tangent: the same state",
+              u[1].l2_norm() / u[0].l2_norm(),
+              1e-8);
+  const unsigned int n = steps[1].size();
+  check("WENO with the exact tangent: fewer steps", n < steps[0].size());
+  check("WENO with the exact tangent: the last steps are quadratic",
+        n >= 3 && steps[1][n - 1].reduction < 100. * steps[1][n - 2].reduction *
+                                                  steps[1][n - 2].reduction +
+                                                1e-11);
+}
+
 void
 test_reconstructions()
 {
@@ -761,6 +876,9 @@ test_reconstructions()
   GridGenerator::subdivided_hyper_cube_with_simplices(tetrahedra, 1);
   test_reconstruction<3>("Tetrahedra", tetrahedra, Agglomeration::none<3>(), 4);
   test_periodic_reconstruction();
+  test_weno_tangent(false);
+  test_weno_tangent(true);
+  test_weno_steps();
   test_admissible_step();
   test_largest_change(false, false);
   test_largest_change(true, false);

@@ -22,6 +22,8 @@ namespace Tessella
       /// Weight of the polytope's own part before that of each neighbour's,
       /// and the exponent of the indicators.
       double own_weight = 10., exponent = 2.;
+      /// Whether reconstruct_change() has the derivative of the weights.
+      bool exact_tangent = false;
     };
 
     /**
@@ -60,11 +62,18 @@ namespace Tessella
      * is small. Quadratic functions are still reproduced, since all parts are
      * then equal.
      *
+     * <b>Tangent.</b> reconstruct_change() is exact through the least squares.
+     * The weights w_i are held fixed, or with ReconstructionData::exact_tangent
+     * have their derivative: with l_i = ln(g_i / (eps + o_i)^exponent), the sum
+     * of w_i c_i changes by that of w_i (dc_i + (dl_i - sum_j w_j dl_j) c_i).
+     *
      * <b>Cost.</b> The geometry is computed once: (dim + 1) dim (dim + 1) / 2
      * numbers for each interface and side, and the integrals of all cubic
      * monomials; the first call for vectors on the device copies the blocks
      * there. A reconstruction multiplies these blocks with the coefficients of
-     * neighbours. Ghosts are exchanged once, with WENO twice. For tetrahedra
+     * neighbours. Ghosts are exchanged once, with WENO twice. The exact tangent
+     * of WENO keeps u and its quadratic parts and reads them as well. For
+     * tetrahedra
      * and the five components of a flow, a device reads and writes about 2 kB
      * for each, with WENO 3.4 kB.
      *
@@ -100,8 +109,7 @@ namespace Tessella
       reconstruct(const DeviceVector<double> &u, DeviceVector<double> &v);
 
       /// The derivative of reconstruct() at the last argument of that function,
-      /// a vector in the same memory, in the direction @p du, with the weights
-      /// of WENO held fixed. Collective.
+      /// a vector in the same memory, in the direction @p du. Collective.
       void
       reconstruct_change(const VectorType &du, VectorType &dv) const;
       void
