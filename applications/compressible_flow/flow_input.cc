@@ -372,11 +372,14 @@ namespace Tessella
       parse_boundary_conditions(prm);
       parse_steady(prm);
       shock.parse_parameters(prm);
-      AssertThrow(!shock.active || (reynolds == 0. && !reconstruct),
+      AssertThrow(!shock.active || !reconstruct,
                   ExcMessage("Shock capturing/Sensor is for flow without "
-                             "viscosity and without reconstruction: set Flow/"
-                             "Reynolds number = none and Steady/Reconstruction "
-                             "= none, or Sensor = none."));
+                             "reconstruction: set Steady/Reconstruction = none "
+                             "or Sensor = none."));
+      AssertThrow(!shock.active || steady || reynolds == 0.,
+                  ExcMessage("Shock capturing/Sensor in unsteady flow is for "
+                             "flow without viscosity: set Flow/Reynolds number "
+                             "= none, Flow/Steady = true or Sensor = none."));
       parse_forces(prm);
       const std::string end = time.final_time_text(prm);
       time.parse_parameters(prm,

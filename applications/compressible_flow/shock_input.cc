@@ -20,8 +20,9 @@ namespace Tessella
         "Sensor",
         "none",
         Patterns::Selection("none|persson-peraire"),
-        "Artificial viscosity in flow without viscosity, steady or "
-        "with an explicit Time/Method, where the density is not smooth: strength h / p (|u| "
+        "Artificial viscosity in steady flow, or in unsteady flow without "
+        "viscosity and with an explicit Time/Method, where the density is not "
+        "smooth: strength h / p (|u| "
         "+ c) on polytopes whose sensor s, the logarithm to "
         "base 10 of the share of the highest modes in the "
         "square of the norm, is above s_0 = Threshold - 4 log10 "

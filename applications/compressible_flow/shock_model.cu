@@ -34,6 +34,8 @@ namespace Tessella
                            const unsigned int     degree,
                            const SteadyModelData &data)
     {
+      if (model.is_viscous())
+        return make_steady_viscous_shock_flow(model, degree, data);
       return make_steady<dim>(
         make_equations<dim, Flow::ChosenFlux>(model, degree),
         make_equations<dim, Flow::ChosenFrozenFlux>(model, degree),

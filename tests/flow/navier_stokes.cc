@@ -4,6 +4,7 @@
 // flow, conservation, and the viscous flux.
 
 #include <tessella/flow/navier_stokes.h>
+#include <tessella/flow/shock_capturing.h>
 #include <tessella/grid/flow_meshes.h>
 #include <tessella/grid/mapping_quadratic.h>
 
@@ -74,6 +75,72 @@ test_derivatives(const std::string &name)
                    equations,
                    {u});
     }
+}
+
+/// Artificial viscosity beside that of the gas: derivatives, and a residual
+/// that is the sum of the terms of both.
+template <int dim>
+void
+test_artificial_viscosity(const std::string &name)
+{
+  using NavierStokes = Flow::NavierStokes<dim>;
+  using Euler        = Flow::Euler<dim>;
+  Triangulation<dim> triangulation;
+  make_mesh("hanging", triangulation);
+  AgglomerationHandler<dim> handler(triangulation), constants(triangulation);
+  handler.agglomerate(make_strategy<dim>("scattered"));
+  constants.agglomerate(make_strategy<dim>("scattered"));
+  distribute(handler, dim == 2 ? 2 : 1, true, dim + 2);
+  distribute(constants, 0, false, 1);
+  Vector<double> u, eps;
+  set_field(handler, uniform<dim>(), 0.2, u);
+  set_field(constants, {0.02}, 0.01, eps);
+  std::vector<ConditionType> types{ConditionType::adiabatic_wall,
+                                   ConditionType::isothermal_wall,
+                                   ConditionType::given_state,
+                                   ConditionType::slip_wall};
+  if (dim == 3)
+    types.insert(types.end(), 2, ConditionType::far_field);
+  Flow::WithArtificialViscosity<dim, NavierStokes> both;
+  static_cast<NavierStokes &>(both) = make_equations<dim>(true);
+  both.boundary                     = conditions<dim>(types, uniform<dim>());
+  compare<dim>(name + " with artificial viscosity",
+               {&handler, &constants},
+               0,
+               both,
+               {u, eps});
+
+  const auto residual = [&](const auto &f, const bool has_eps) {
+    FunctorIntegrand<dim, std::decay_t<decltype(f)>> integrand(f);
+    integrand.set_coefficient_order(2);
+    PointwiseOperator<dim> op(has_eps ? Handlers<dim>{&handler, &constants}
+                                      : Handlers<dim>{&handler},
+                              0,
+                              Comparison<dim, Euler>::host());
+    Vector<double> r;
+    op.reinit(r);
+    if (has_eps)
+      op.template residual<Vector<double>>(integrand, {&u, &eps}, r);
+    else
+      op.template residual<Vector<double>>(integrand, {&u}, r);
+    return r;
+  };
+  Flow::WithArtificialViscosity<dim, Euler> artificial;
+  artificial.boundary = both.boundary;
+  Vector<double> sum  = residual(both, true);
+  const double   size = sum.linfty_norm();
+  sum -= residual(static_cast<NavierStokes &>(both), false);
+  sum -= residual(artificial, true);
+  const Vector<double> convective =
+    residual(static_cast<Euler &>(artificial), false);
+  sum += convective;
+  check_below(name + ", sum of both viscosities",
+              sum.linfty_norm() / size,
+              1e-13);
+  Vector<double> viscous = residual(artificial, true);
+  viscous -= convective;
+  check(name + ", there is artificial viscosity",
+        viscous.linfty_norm() > 1e-3 * size);
 }
 
 /// Uniform flow has no residual; a disturbed one keeps its integrals.
@@ -188,6 +255,8 @@ main(int argc, char **argv)
   test_flux();
   test_derivatives<2>("2-D");
   test_derivatives<3>("3-D");
+  test_artificial_viscosity<2>("2-D");
+  test_artificial_viscosity<3>("3-D");
   {
     Triangulation<2>       triangulation;
     FlowMeshes::Resolution resolution;

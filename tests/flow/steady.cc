@@ -126,6 +126,8 @@ l2_error(const AgglomerationHandler<dim> &handler, const HostVector<double> &u)
 
 using Viscous =
   Flow::WithArtificialViscosity<2, Flow::Euler<2, Flow::HLLC, Data<2>>>;
+using BothViscosities =
+  Flow::WithArtificialViscosity<2, Flow::NavierStokes<2, Flow::HLLC, Data<2>>>;
 
 /// A jump of the density in a flow of uniform velocity and pressure.
 class Jump : public Function<2>
@@ -1048,14 +1050,16 @@ test_solvers()
 }
 
 /// Steps of the manufactured flow with a sensor, and its error.
+template <typename Equations = Viscous>
 std::vector<Flow::PseudoTransientStep>
 viscous_steps(const unsigned int          n,
               const Flow::ShockSensor<2> &sensor,
               const bool                  exact,
-              double                     &error)
+              double                     &error,
+              const Equations            &f = Equations())
 {
   ShockSpaces s(n, 2, false);
-  const auto  equations = manufactured<2>(Viscous());
+  const auto  equations = manufactured<2>(f);
   const auto  integrands =
     Flow::make_steady_integrands<2>(equations, equations, 2);
   Flow::ArtificialViscosity<2> viscosity(s.flow, sensor, exact);
@@ -1101,6 +1105,30 @@ test_shock_capturing()
   check("The frozen tangent has the same result",
         std::abs(of_exact - of_frozen) < 1e-8 && of_exact > 1.1 * coarse);
   check("The frozen tangent needs more steps", frozen.size() > n);
+}
+
+/// Artificial viscosity beside that of the gas.
+void
+test_both_viscosities()
+{
+  const auto      flow = make_navier_stokes<2>(0.0002);
+  BothViscosities both;
+  both.viscosity      = flow.viscosity;
+  both.data.viscosity = flow.viscosity;
+  both.order          = 5.;
+  double smooth, disturbed;
+  viscous_steps(8, Flow::ShockSensor<2>(), true, smooth, both);
+  const auto   steps   = viscous_steps(8, wide_sensor(), true, disturbed, both);
+  const double without = error_on<2>(flow, 8, 2);
+  const unsigned int n = steps.size();
+  check_below("Navier-Stokes with sensor: smooth flow",
+              std::abs(smooth / without - 1.),
+              1e-6);
+  check("Navier-Stokes with sensor: viscosity", disturbed > 1.1 * without);
+  check("Navier-Stokes with sensor: the last steps are quadratic",
+        n >= 3 &&
+          steps[n - 1].reduction <
+            100. * steps[n - 2].reduction * steps[n - 2].reduction + 1e-11);
 }
 
 enum class Variant
@@ -1177,5 +1205,6 @@ main(int argc, char **argv)
   test_rates();
   test_reconstructions();
   test_shock_capturing();
+  test_both_viscosities();
   test_solvers();
 }

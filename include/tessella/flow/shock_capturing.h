@@ -125,8 +125,9 @@ namespace Tessella
 
 
     /**
-     * The equations @p F, Euler, with artificial viscosity: a second field of
-     * one component, eps, which is constant on each polytope, and the terms of
+     * The equations @p F, Euler or NavierStokes, with artificial viscosity: a
+     * second field of one component, eps, which is constant on each polytope,
+     * and, beside all terms of F, those of
      *   - div (eps grad W),   W = (rho, rho u, rho H),   rho H = rho E + p,
      * by the symmetric interior penalty (add_interior_penalty()). The total
      * enthalpy in place of the energy keeps H constant in steady flow with a
@@ -144,11 +145,9 @@ namespace Tessella
                                                     PointwiseRows::gradients,
                                     facet_input  = PointwiseRows::all,
                                     facet_output = PointwiseRows::all;
-      static_assert(F::facet_output == PointwiseRows::values,
-                    "The equations must have no gradients on facets.");
-
       using F::gas;
-      /// Twice the constant with which Poisson's equation is stable.
+      /// Twice the constant with which Poisson's equation is stable. The
+      /// physical viscosity of NavierStokes has its own constant.
       double penalty_constant = 4.;
       /// 2 p + 1 with the highest degree p, for wave_speed().
       double order = 3.;
@@ -191,8 +190,28 @@ namespace Tessella
           }
         const Scaling<Number> flux{u0.value[n_components],
                                    u1.value[n_components]};
-        add_interior_penalty<dim, n_components, 0>(
-          p, penalty_constant, flux, gradient0, gradient1, jump, r0, r1);
+        if constexpr ((F::facet_output & PointwiseRows::gradients) != 0)
+          {
+            // add_interior_penalty() sets gradients.
+            Number physical0[n_components][dim], physical1[n_components][dim];
+            for (int c = 0; c < n_components; ++c)
+              for (int d = 0; d < dim; ++d)
+                {
+                  physical0[c][d] = r0.gradient[c][d];
+                  physical1[c][d] = r1.gradient[c][d];
+                }
+            add_interior_penalty<dim, n_components, 0>(
+              p, penalty_constant, flux, gradient0, gradient1, jump, r0, r1);
+            for (int c = 0; c < n_components; ++c)
+              for (int d = 0; d < dim; ++d)
+                {
+                  r0.gradient[c][d] += physical0[c][d];
+                  r1.gradient[c][d] += physical1[c][d];
+                }
+          }
+        else
+          add_interior_penalty<dim, n_components, 0>(
+            p, penalty_constant, flux, gradient0, gradient1, jump, r0, r1);
       }
 
       /// |u . n| + c and the viscous part (2 p + 1) eps / h on side @p side.
