@@ -121,9 +121,9 @@ namespace Tessella
      * <b>Reconstruction.</b> With a QuadraticReconstruction, the residual is
      * that of the reconstructed state V, tested with the functions of U. The
      * matrix of U preconditions GMRES, which applies the exact derivative of
-     * the residual without a matrix, through the least squares and with the
-     * weights of WENO held fixed. LinearMethod::lusgs solves with the matrix of
-     * U.
+     * the residual without a matrix, through the least squares; the weights of
+     * WENO are held fixed or not, ReconstructionData::exact_tangent.
+     * LinearMethod::lusgs solves with the matrix of U.
      *
      * <b>Artificial viscosity.</b> With an ArtificialViscosity, integrands are
      * those of make_steady_integrands() for WithArtificialViscosity; the field
