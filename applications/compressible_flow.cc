@@ -47,6 +47,7 @@
 #include "common/validation.h"
 #include "compressible_flow/flow_input.h"
 #include "compressible_flow/flow_output.h"
+#include "compressible_flow/run_files.h"
 #include "compressible_flow/steady_solver.h"
 #include "compressible_flow/unsteady_shock.h"
 
@@ -72,14 +73,22 @@ namespace Tessella
       "  NAME.txt, .csv                    the tables\n"
       "  NAME-convergence.svg              errors against unknowns\n"
       "  NAME-LEVEL-pDEGREE-residuals.csv  the steps of a steady run\n"
+      "  NAME-LEVEL-pDEGREE-residuals.svg  their residuals as a drawing\n"
       "  NAME-LEVEL-pDEGREE-forces.csv     C_l, C_d, C_m (Forces/Boundary ids)\n"
-      "  NAME-LEVEL-pDEGREE-history.csv    the same at each Flow/Tick\n"
+      "  NAME-LEVEL-pDEGREE-history.csv    the same at each Flow/Tick, and after\n"
+      "                                    every Forces/Steps of a steady run\n"
+      "  NAME-LEVEL-pDEGREE-forces.svg     the history as a drawing\n"
       "  NAME-LEVEL-pDEGREE-surface.csv    pressure coefficient on the body\n"
-      "  NAME-LEVEL-pDEGREE-surface.svg    the same as a drawing\n"
+      "  NAME-LEVEL-pDEGREE-surface.svg    the same as a drawing (2-D)\n"
+      "  NAME-LEVEL-pDEGREE-sections.csv   that of sections of a wing (3-D,\n"
+      "                                    Forces/Span stations)\n"
+      "  NAME-LEVEL-pDEGREE-sections.svg   the same as a drawing\n"
       "  NAME-LEVEL-pDEGREE.checkpoint     to go on from (Time/Restart from)\n"
       "  NAME-LEVEL-pDEGREE-solution.vtu   the solution, with pressure, Mach\n"
       "                                    number and entropy\n"
-      "  NAME-LEVEL-pDEGREE.pvd            list of the files at ticks\n"
+      "  NAME-LEVEL-pDEGREE.pvd            list of the files of a run: those at\n"
+      "                                    ticks, those after each Steady/Field\n"
+      "                                    steps, and the last one\n"
       "  NAME-LEVEL-mesh.svg               the polytopic mesh (one process)\n"
       "NAME is the name of the parameter file. Mistakes in the input end in one\n"
       "sentence and a non-zero exit status.\n\n"
@@ -119,79 +128,6 @@ namespace Tessella
                                  std::to_string(degree) + "."));
         find_restart(mesh, discretisation, file, flow.time.restart);
       }
-    };
-
-
-
-    /// VTU files of one run at several times, with their PVD file.
-    class FieldSeries
-    {
-    public:
-      FieldSeries(const OutputInput &output, const std::string &stem)
-        : output(output)
-        , stem(stem)
-      {}
-
-      /// Name of the next file. Writes the PVD file again. Collective.
-      std::string
-      add(const double time)
-      {
-        const std::string name =
-          stem + "-" + Utilities::int_to_string(files.size(), 4) + ".vtu";
-        // Files are beside each other.
-        const std::string path = output.file(name);
-        files.emplace_back(time, path.substr(path.rfind('/') + 1));
-        write_file(output.file(stem + ".pvd"), [&](std::ostream &out) {
-          DataOutBase::write_pvd_record(out, files);
-        });
-        return path;
-      }
-
-    private:
-      const OutputInput                          &output;
-      const std::string                           stem;
-      std::vector<std::pair<double, std::string>> files;
-    };
-
-
-
-    /// Forces at several times and their file, which a run that goes on from a
-    /// checkpoint continues.
-    class ForceHistory
-    {
-    public:
-      ForceHistory(const std::string &file, const bool continued)
-        : file(file)
-      {
-        std::ifstream in(file);
-        std::string   line;
-        if (continued && std::getline(in, line))
-          while (std::getline(in, line))
-            lines.emplace_back(std::atof(line.c_str()), line);
-      }
-
-      /// Adds a line, which replaces those of this time and later ones, and
-      /// writes the file again.
-      void
-      add(const double time, const ForceCoefficients &forces)
-      {
-        while (!lines.empty() && lines.back().first > time - 1e-9)
-          lines.pop_back();
-        std::ostringstream text;
-        text.precision(12);
-        text << time << ',' << forces.lift << ',' << forces.drag << ','
-             << forces.moment;
-        lines.emplace_back(time, text.str());
-        write_file(file, [&](std::ostream &out) {
-          out << "time,C_l,C_d,C_m\n";
-          for (const auto &line : lines)
-            out << line.second << '\n';
-        });
-      }
-
-    private:
-      const std::string                           file;
-      std::vector<std::pair<double, std::string>> lines;
     };
 
 
@@ -277,6 +213,7 @@ namespace Tessella
                                         problem->model.gas,
                                         problem->model.boundary,
                                         constant_states);
+        check_stations(handler, parameters.flow);
         row.n_cells         = triangulation.n_global_active_cells();
         row.n_polytopes     = handler.n_global_polytopes();
         last_space          = PolytopicDoFs();
@@ -346,7 +283,8 @@ namespace Tessella
                  const FlowEvaluation<dim>       &evaluation,
                  ConservationRow                 &row)
       {
-        const OutputInput &output = parameters.output;
+        const OutputInput &output    = parameters.output;
+        const bool         continued = !parameters.flow.time.restart.empty();
         SteadySolver<dim>  solver(
           parameters.flow,
           *problem,
@@ -360,15 +298,49 @@ namespace Tessella
             write_file(output.file(stem(row) + "-residuals.csv"),
                        [&](std::ostream &out) { solver.write_residuals(out); });
         };
-        // A user who waits sees in the file how the iteration goes.
-        solver.on_step = write_residuals;
+        const AgglomerationHandler<dim> &space = solver.solution_handler();
+        const FlowEvaluation<dim>        of_solution(
+          space,
+          parameters.discretisation.assembler_data<dim>(),
+          parameters.flow,
+          *problem,
+          evaluation.coefficient_order);
+        FieldSeries  series(output, stem(row), continued);
+        ForceHistory history(output, stem(row), "step", continued);
+        const auto   is_due = [&](const unsigned int every) {
+          return every > 0 && solver.steps.back().step % every == 0;
+        };
+        // A user who waits sees in the files how the iteration goes.
+        solver.on_step = [&]() {
+          write_residuals();
+          const bool with_forces =
+                       has_forces() && is_due(parameters.flow.forces.steps),
+                     with_fields = writes_fields(row) &&
+                                   is_due(parameters.flow.field_steps);
+          if (with_forces || with_fields)
+            solver.update_solution();
+          const unsigned int step = solver.steps.back().step;
+          if (with_forces)
+            history.add(step, of_solution.forces(solver.solution()));
+          if (with_fields)
+            of_solution.write_fields(series.add(step), solver.solution());
+        };
         if (parameters.flow.start_from_last &&
             row.degree != parameters.discretisation.degrees.back())
           solver.tolerance = parameters.flow.start_tolerance;
         if (parameters.flow.start_from_last && !last_space.degree.empty())
           solver.start_from(last_solution, last_space);
-        solver.run(output.file(stem(row) + ".checkpoint"));
+        try
+          {
+            solver.run(output.file(stem(row) + ".checkpoint"));
+          }
+        catch (const Flow::ExcNotSteady &)
+          {
+            draw_residuals(output, stem(row), solver.steps);
+            throw;
+          }
         write_residuals();
+        draw_residuals(output, stem(row), solver.steps);
         row.n_steps = solver.steps.size();
         row.step_seconds =
           Utilities::MPI::max(timer.wall_time(), MPI_COMM_WORLD) /
@@ -391,18 +363,17 @@ namespace Tessella
         if (parameters.flow.reconstruct)
           row.more.emplace_back("linear polytopes",
                                 std::to_string(solver.n_linear_polytopes()));
-        const AgglomerationHandler<dim> &space = solver.solution_handler();
-        const FlowEvaluation<dim>        of_solution(
-          space,
-          parameters.discretisation.assembler_data<dim>(),
-          parameters.flow,
-          *problem,
-          evaluation.coefficient_order);
         if (problem->exact != nullptr)
           row.errors = errors(space, solver.solution(), 0.);
         else
           row.errors = {of_solution.entropy_error(solver.solution())};
-        finish(space, of_solution, solver.solution(), row);
+        const double last = solver.steps.empty() ? 0 : solver.steps.back().step;
+        if (has_forces())
+          {
+            history.add(last, of_solution.forces(solver.solution()));
+            history.draw();
+          }
+        finish(space, of_solution, solver.solution(), series, last, row);
       }
 
       void
@@ -427,13 +398,12 @@ namespace Tessella
           handler,
           parameters.discretisation.assembler_data<dim>(),
           evaluation.coefficient_order);
-        FieldSeries  series(output, stem(row));
-        ForceHistory history(output.file(stem(row) + "-history.csv"),
-                             !parameters.flow.time.restart.empty());
+        const bool   continued = !parameters.flow.time.restart.empty();
+        FieldSeries  series(output, stem(row), continued);
+        ForceHistory history(output, stem(row), "time", continued);
         solver.tick    = parameters.flow.tick;
         solver.on_tick = [&](const double time) {
-          if (solver.tick > 0. && output.write_csv &&
-              !parameters.flow.forces.boundary_ids.empty())
+          if (solver.tick > 0. && has_forces())
             history.add(time, evaluation.forces(solver.solution()));
           if (problem->exact != nullptr)
             add_errors(errors(handler, solver.solution(), time), row);
@@ -469,7 +439,16 @@ namespace Tessella
               row.errors.clear();
             add_errors(errors(handler, solver.solution(), solver.time), row);
           }
-        finish(handler, evaluation, solver.solution(), row);
+        if (has_forces())
+          history.draw();
+        finish(
+          handler, evaluation, solver.solution(), series, solver.time, row);
+      }
+
+      bool
+      has_forces() const
+      {
+        return !parameters.flow.forces.boundary_ids.empty();
       }
 
       /// Errors in the order of error_names().
@@ -524,18 +503,26 @@ namespace Tessella
                                                  parameters.mesh.n_levels());
       }
 
-      /// Adds the row to the table, and writes forces and fields.
+      /// Adds the row to the table, and writes forces and fields; @p time is
+      /// that of the fields in their series.
       void
       finish(const AgglomerationHandler<dim> &handler,
              const FlowEvaluation<dim>       &evaluation,
              const ConservationVector        &u,
+             FieldSeries                     &series,
+             const double                     time,
              ConservationRow                 &row)
       {
         const OutputInput &output = parameters.output;
-        if (!parameters.flow.forces.boundary_ids.empty())
+        if (has_forces())
           write_forces(evaluation, u, row);
         if (writes_fields(row))
-          evaluation.write_fields(output.file(stem(row) + "-solution.vtu"), u);
+          {
+            evaluation.write_fields(output.file(stem(row) + "-solution.vtu"),
+                                    u);
+            // The list has complete files.
+            series.add_last(time, "-solution.vtu");
+          }
         if (output.fields_of_level(row.level, parameters.mesh.n_levels()) &&
             row.degree == parameters.discretisation.degrees.front())
           write_polytopes(handler, output, row);
@@ -566,48 +553,16 @@ namespace Tessella
         row.more.emplace_back("C_l", text(forces.lift));
         row.more.emplace_back("C_d", text(forces.drag));
         row.more.emplace_back("C_m", text(forces.moment));
-        const auto points = evaluation.surface(u);
         if (output.write_csv)
-          {
-            write_file(output.file(stem(row) + "-forces.csv"),
-                       [&](std::ostream &out) {
-                         out.precision(12);
-                         out << "C_l,C_d,C_m\n"
-                             << forces.lift << ',' << forces.drag << ','
-                             << forces.moment << '\n';
-                       });
-            write_file(output.file(stem(row) + "-surface.csv"),
-                       [&](std::ostream &out) {
-                         out.precision(10);
-                         out << (dim == 2 ? "x,y" : "x,y,z")
-                             << ",C_p,Mach_number\n";
-                         for (const auto &point : points)
-                           {
-                             for (int d = 0; d < dim; ++d)
-                               out << point.x[d] << ',';
-                             out << point.pressure_coefficient << ','
-                                 << point.mach_number << '\n';
-                           }
-                       });
-          }
-        if (dim == 3)
-          return;
-        PlotCurve curve[2];
-        for (const auto &point : points)
-          {
-            PlotCurve &side = curve[point.x[1] < 0. ? 1 : 0];
-            side.x.push_back(point.x[0]);
-            side.y.push_back(-point.pressure_coefficient);
-          }
-        curve[0].label = "y > 0";
-        curve[1].label = "y < 0";
-        PlotFlags flags;
-        flags.x_label       = "x";
-        flags.y_label       = "-C_p";
-        flags.logarithmic_x = flags.logarithmic_y = false;
-        output.write_plot({curve[0], curve[1]},
-                          stem(row) + "-surface.svg",
-                          flags);
+          write_file(output.file(stem(row) + "-forces.csv"),
+                     [&](std::ostream &out) {
+                       out.precision(12);
+                       out << "C_l,C_d,C_m\n"
+                           << forces.lift << ',' << forces.drag << ','
+                           << forces.moment << '\n';
+                     });
+        write_surface(
+          output, stem(row), parameters.flow.forces.stations, evaluation, u);
       }
     };
 

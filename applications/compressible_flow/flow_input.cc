@@ -95,6 +95,19 @@ namespace Tessella
                           "Parts of the boundary on which forces act: NAME-"
                           "forces.csv with C_l, C_d and C_m, and NAME-surface"
                           ".csv with the pressure coefficient.");
+        prm.add_parameter("Steps",
+                          forces.steps,
+                          "Steady flow: number of steps after which forces are "
+                          "evaluated for NAME-history.csv and NAME-forces.svg, "
+                          "beside the last one; 0: only the last one.",
+                          Patterns::Integer(0));
+        prm.declare_entry("Span stations",
+                          "",
+                          any,
+                          "3-D: coordinates along the span, which is normal to "
+                          "x and Lift axis, of sections of the bodies, "
+                          "separated by commas: NAME-sections.csv and NAME-"
+                          "sections.svg with the pressure coefficient.");
         prm.add_parameter("Reference length",
                           forces.length,
                           "Length of the coefficient of the moment.",
@@ -334,6 +347,12 @@ namespace Tessella
                         "Number of failing steps in a row after which the "
                         "iteration gives up; each reduces the CFL number to a "
                         "quarter.",
+                        Patterns::Integer(0));
+      prm.add_parameter("Field steps",
+                        field_steps,
+                        "Number of steps after which a VTU file of the state "
+                        "is written and listed in the PVD file, beside the "
+                        "last one; 0: only the last one.",
                         Patterns::Integer(0));
       prm.declare_entry("Jacobian",
                         "exact",
@@ -640,6 +659,14 @@ namespace Tessella
       forces.moment_centre =
         parse_numbers("Forces/Moment centre", prm.get("Moment centre"), ',');
       forces.moment_centre.resize(3, 0.);
+      const std::string stations = prm.get("Span stations");
+      forces.stations =
+        stations.empty() ? std::vector<double>()
+                         : parse_numbers("Forces/Span stations", stations, ',');
+      AssertThrow(forces.stations.empty() ||
+                    (space_dimension == 3 && !forces.boundary_ids.empty()),
+                  ExcMessage("Forces/Span stations needs Mesh/Dimension = 3 "
+                             "and Forces/Boundary ids."));
       AssertThrow(forces.length > 0. && forces.area > 0.,
                   ExcMessage("Forces/Reference length and Forces/Reference "
                              "area must be positive."));

@@ -36,6 +36,10 @@ namespace Tessella
       std::set<dealii::types::boundary_id> boundary_ids;
       double                               length = 1., area = 1.;
       std::vector<double>                  moment_centre;
+      /// Coordinates of sections along the span.
+      std::vector<double> stations;
+      /// Steps of a steady run between two evaluations; 0: only at the end.
+      unsigned int steps = 10;
     };
 
     /// A flow with its data. The integrand depends on the degree.
@@ -84,8 +88,10 @@ namespace Tessella
       ShockInput                shock;
       double                    largest_change = 0.2, tick = 0.;
       unsigned int              n_halvings = 6;
-      FreeStream                free_stream;
-      ForceInput                forces;
+      /// Steps of a steady run after which fields are written; 0: at the end.
+      unsigned int field_steps = 0;
+      FreeStream   free_stream;
+      ForceInput   forces;
 
     private:
       void

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include "flow_output.h"
 
+#include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
 
 #include <deal.II/numerics/data_postprocessor.h>
 
 #include <tessella/forms/callback_integrand.h>
+#include <tessella/forms/discrete_function.h>
 #include <tessella/forms/functor_integrand.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/operators/pointwise_operator.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <mutex>
 #include <type_traits>
+
+#include "../common/program.h"
 
 namespace Tessella
 {
@@ -86,6 +91,90 @@ namespace Tessella
                          (p.x[0] - centre[0]) * r.value[axis];
         }
       };
+
+      /// Makes @p points those of all processes on the first one, and none on
+      /// the others.
+      template <typename PointType>
+      void
+      gather(const MPI_Comm communicator, std::vector<PointType> &points)
+      {
+        static_assert(std::is_trivially_copyable<PointType>::value, "");
+        const char *const begin = reinterpret_cast<const char *>(points.data());
+        const std::vector<char> bytes(begin,
+                                      begin +
+                                        points.size() * sizeof(PointType));
+        points.clear();
+        for (const auto &part : Utilities::MPI::gather(communicator, bytes))
+          {
+            const std::size_t first = points.size();
+            points.resize(first + part.size() / sizeof(PointType));
+            std::memcpy(points.data() + first, part.data(), part.size());
+          }
+      }
+
+      /// Where the plane x[axis] = station cuts a facet in three dimensions:
+      /// the points of the cut a quarter of its length from its ends.
+      template <int dim>
+      std::vector<std::array<double, dim>>
+      cuts_of_facet(const PolytopicMesh<dim> &mesh,
+                    const unsigned int        facet,
+                    const int                 axis,
+                    const double              station)
+      {
+        const unsigned int  first = mesh.facet_vertex_offset[facet];
+        const unsigned int  n     = mesh.facet_vertex_offset[facet + 1] - first;
+        const double *const x     = &mesh.facet_vertices[dim * first];
+        // Vertices of quadrilaterals have lexicographic order.
+        const unsigned int around[4] = {0, 1, n == 4 ? 3U : 2U, 2};
+        std::vector<std::array<double, dim>> ends, result;
+        for (unsigned int e = 0; e < n; ++e)
+          {
+            const double *const        a = x + dim * around[e],
+                                *const b = x + dim * around[(e + 1) % n];
+            if ((a[axis] < station) == (b[axis] < station))
+              continue;
+            const double t = (station - a[axis]) / (b[axis] - a[axis]);
+            ends.emplace_back();
+            for (int d = 0; d < dim; ++d)
+              ends.back()[d] = (1. - t) * a[d] + t * b[d];
+          }
+        for (unsigned int e = 0; e + 1 < ends.size(); e += 2)
+          for (const double t : {0.25, 0.75})
+            {
+              result.emplace_back();
+              for (int d = 0; d < dim; ++d)
+                result.back()[d] = (1. - t) * ends[e][d] + t * ends[e + 1][d];
+            }
+        return result;
+      }
+
+      int
+      lift_axis(const FlowInput &input)
+      {
+        return input.free_stream.lift[1] != 0. ? 1 : 2;
+      }
+
+      /// Calls action(facet, point) for the points of cuts_of_facet() of all
+      /// facets of bodies on the polytopes of this process.
+      template <int dim, typename Action>
+      void
+      for_each_cut(const AgglomerationHandler<dim> &handler,
+                   const FlowInput                 &input,
+                   const double                     station,
+                   const Action                    &action)
+      {
+        const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+        const int                 span = 3 - lift_axis(input);
+        for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
+          if (mesh.interface_polytope[2 * i] < handler.n_polytopes() &&
+              input.forces.boundary_ids.count(mesh.interface_boundary_id[i]) >
+                0)
+            for (unsigned int f = mesh.facet_offset[i];
+                 f < mesh.facet_offset[i + 1];
+                 ++f)
+              for (const auto &cut : cuts_of_facet(mesh, f, span, station))
+                action(f, cut);
+      }
 
       /// Quantities for visualisation.
       template <int dim>
@@ -194,7 +283,7 @@ namespace Tessella
       terms.gas       = problem.model.gas;
       terms.viscosity = problem.model.viscosity;
       std::copy_n(input.forces.moment_centre.begin(), 3, terms.centre);
-      terms.axis     = f.lift[1] != 0. ? 1 : 2;
+      terms.axis     = lift_axis(input);
       terms.pressure = f.pressure;
       FunctorIntegrand<dim, ForceTerms<dim>> integrand(terms);
       integrand.set_coefficient_order(coefficient_order);
@@ -222,64 +311,41 @@ namespace Tessella
     std::vector<SurfacePoint<dim>>
     FlowEvaluation<dim>::surface(const ConservationVector &u) const
     {
-      const FreeStream              &f    = input.free_stream;
-      const double                   unit = 0.5 * f.density * f.speed * f.speed;
-      const auto                    &gas  = problem.model.gas;
-      std::vector<SurfacePoint<dim>> points;
-      std::mutex                     mutex;
+      std::vector<SurfacePoint<dim>>             points;
+      std::mutex                                 mutex;
       typename CallbackIntegrand<dim>::Structure structure;
       structure.field_components = {dim + 2};
       structure.facet_input      = PointwiseRows::values;
       structure.facet_output     = PointwiseRows::values;
       CallbackIntegrand<dim> integrand(structure);
-      integrand.set_terms(
-        PointwiseRegion::boundary_facet,
-        [&](const unsigned int        n,
-            const OperatorPoint<dim> *at,
-            const BatchFields<dim>   &fields,
-            const BatchResults<dim> &) {
-          const std::lock_guard<std::mutex> lock(mutex);
-          for (unsigned int q = 0; q < n; ++q)
-            if (input.forces.boundary_ids.count(at[q].boundary_id) > 0)
-              {
-                SurfacePoint<dim> point;
-                std::copy_n(at[q].x, dim, point.x);
-                double state[dim + 2];
-                for (int c = 0; c < dim + 2; ++c)
-                  state[c] = fields.value(q, c);
-                const double p             = gas.pressure(state);
-                point.pressure_coefficient = (p - f.pressure) / unit;
-                point.mach_number = std::sqrt(gas.momentum_squared(state) /
-                                              (gas.gamma * p * state[0]));
-                points.push_back(point);
-              }
-        });
+      integrand.set_terms(PointwiseRegion::boundary_facet,
+                          [&](const unsigned int        n,
+                              const OperatorPoint<dim> *at,
+                              const BatchFields<dim>   &fields,
+                              const BatchResults<dim> &) {
+                            const std::lock_guard<std::mutex> lock(mutex);
+                            for (unsigned int q = 0; q < n; ++q)
+                              if (input.forces.boundary_ids.count(
+                                    at[q].boundary_id) > 0)
+                                {
+                                  SurfacePoint<dim> point;
+                                  std::copy_n(at[q].x, dim, point.x);
+                                  double state[dim + 2];
+                                  for (int c = 0; c < dim + 2; ++c)
+                                    state[c] = fields.value(q, c);
+                                  const auto result          = at_body(state);
+                                  point.pressure_coefficient = result[0];
+                                  point.mach_number          = result[1];
+                                  points.push_back(point);
+                                }
+                          });
       integrand.set_coefficient_order(coefficient_order);
       // The integrals themselves are not needed.
       AssemblyParameters host = parameters;
       host.backend            = Backend::host;
       PointwiseOperator<dim> op(handler, host);
       op.template integrate_boundary<ConservationVector>(integrand, {&u});
-      // Points of all processes, as plain numbers.
-      constexpr unsigned int width = dim + 2;
-      std::vector<double>    numbers;
-      for (const SurfacePoint<dim> &point : points)
-        {
-          numbers.insert(numbers.end(), point.x, point.x + dim);
-          numbers.push_back(point.pressure_coefficient);
-          numbers.push_back(point.mach_number);
-        }
-      points.clear();
-      for (const auto &part :
-           Utilities::MPI::gather(handler.get_communicator(), numbers))
-        for (std::size_t i = 0; i < part.size(); i += width)
-          {
-            SurfacePoint<dim> point;
-            std::copy_n(part.begin() + i, dim, point.x);
-            point.pressure_coefficient = part[i + dim];
-            point.mach_number          = part[i + dim + 1];
-            points.push_back(point);
-          }
+      gather(handler.get_communicator(), points);
       std::sort(points.begin(),
                 points.end(),
                 [](const SurfacePoint<dim> &a, const SurfacePoint<dim> &b) {
@@ -297,6 +363,93 @@ namespace Tessella
                                }),
                    points.end());
       return points;
+    }
+
+
+
+    template <int dim>
+    std::array<double, 2>
+    FlowEvaluation<dim>::at_body(const double *state) const
+    {
+      const FreeStream &f   = input.free_stream;
+      const auto       &gas = problem.model.gas;
+      const double      p   = gas.pressure(state);
+      return {
+        {(p - f.pressure) / (0.5 * f.density * f.speed * f.speed),
+         std::sqrt(gas.momentum_squared(state) / (gas.gamma * p * state[0]))}};
+    }
+
+
+
+    template <int dim>
+    std::vector<SectionPoint>
+    FlowEvaluation<dim>::section(const ConservationVector &u,
+                                 const double              station) const
+    {
+      std::vector<SectionPoint>   points;
+      const PolytopicMesh<dim>   &mesh = handler.polytopic_mesh();
+      const int                   lift = lift_axis(input);
+      const DiscreteFunction<dim> function(handler, u);
+      function.prepare();
+      const auto add = [&](const unsigned int             facet,
+                           const std::array<double, dim> &cut) {
+        SectionPoint  point;
+        const double *x[dim];
+        double        state[dim + 2], *values[dim + 2];
+        for (int d = 0; d < dim; ++d)
+          {
+            point.x[d] = cut[d];
+            x[d]       = &point.x[d];
+          }
+        for (int c = 0; c < dim + 2; ++c)
+          values[c] = &state[c];
+        function.evaluate(1, &mesh.facet_subcell[2 * facet], x, values);
+        const auto result          = at_body(state);
+        point.pressure_coefficient = result[0];
+        point.mach_number          = result[1];
+        // The normal points into the body.
+        point.side = mesh.facet_normal[dim * facet + lift] < 0. ? 1 : -1;
+        points.push_back(point);
+      };
+      for_each_cut(handler, input, station, add);
+      gather(handler.get_communicator(), points);
+      std::sort(points.begin(),
+                points.end(),
+                [](const SectionPoint &a, const SectionPoint &b) {
+                  return std::lexicographical_compare(a.x,
+                                                      a.x + 3,
+                                                      b.x,
+                                                      b.x + 3);
+                });
+      for (SectionPoint &point : points)
+        point.chord = (point.x[0] - points.front().x[0]) /
+                      (points.back().x[0] - points.front().x[0]);
+      return points;
+    }
+
+
+
+    template <int dim>
+    void
+    check_stations(const AgglomerationHandler<dim> &handler,
+                   const FlowInput                 &input)
+    {
+      for (const double station : input.forces.stations)
+        {
+          unsigned int n = 0;
+          for_each_cut(handler,
+                       input,
+                       station,
+                       [&](const unsigned int,
+                           const std::array<double, dim> &) { ++n; });
+          AssertThrow(Utilities::MPI::max(n, handler.get_communicator()) > 0,
+                      ExcMessage("Forces/Span stations has " +
+                                 short_text(station) +
+                                 ", where the boundary of Forces/Boundary ids "
+                                 "has no points: give a coordinate " +
+                                 (lift_axis(input) == 1 ? 'z' : 'y') +
+                                 std::string(" of the body.")));
+        }
     }
 
 
@@ -324,5 +477,9 @@ namespace Tessella
 
     template class FlowEvaluation<2>;
     template class FlowEvaluation<3>;
+    template void
+    check_stations(const AgglomerationHandler<2> &, const FlowInput &);
+    template void
+    check_stations(const AgglomerationHandler<3> &, const FlowInput &);
   } // namespace Application
 } // namespace Tessella

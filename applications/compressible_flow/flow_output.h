@@ -5,6 +5,7 @@
 #include <tessella/backends/assembly_parameters.h>
 #include <tessella/grid/agglomeration_handler.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,15 @@ namespace Tessella
     struct SurfacePoint
     {
       double x[dim], pressure_coefficient, mach_number;
+    };
+
+    /// Point of a section of a body in three dimensions.
+    struct SectionPoint
+    {
+      double x[3];
+      double chord; ///< part of the chord from the smallest x to the largest
+      int    side;  ///< 1: upper side, whose normal points along the lift axis
+      double pressure_coefficient, mach_number;
     };
 
     /// Quantities of a flow on one mesh with one degree, for files and tables.
@@ -52,6 +62,17 @@ namespace Tessella
       std::vector<SurfacePoint<dim>>
       surface(const ConservationVector &u) const;
 
+      /**
+       * Section of the bodies with the plane on which the coordinate along the
+       * span is @p station, in three dimensions; the span is normal to x and to
+       * the lift axis. Facets of the bodies, curved ones with straight edges
+       * between their vertices, are cut by the plane, and the section has two
+       * points of each cut, a quarter of its length from its ends. Points are
+       * sorted by x; on the first process those of all processes.
+       */
+      std::vector<SectionPoint>
+      section(const ConservationVector &u, const double station) const;
+
       /// Writes density, momentum, energy, velocity, pressure, Mach number and
       /// entropy.
       void
@@ -60,11 +81,21 @@ namespace Tessella
       const unsigned int coefficient_order;
 
     private:
+      /// Pressure coefficient and Mach number of a state.
+      std::array<double, 2>
+      at_body(const double *state) const;
+
       const AgglomerationHandler<dim> &handler;
       const AssemblyParameters         parameters;
       const FlowInput                 &input;
       const FlowProblem<dim>          &problem;
     };
+    /// Throws if a plane of Forces/Span stations does not meet the bodies.
+    /// Collective.
+    template <int dim>
+    void
+    check_stations(const AgglomerationHandler<dim> &handler,
+                   const FlowInput                 &input);
   } // namespace Application
 } // namespace Tessella
 

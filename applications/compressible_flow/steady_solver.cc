@@ -249,6 +249,11 @@ namespace Tessella
       const auto download = [&]() {
         internal::set_owned_entries(internal::owned_entries(state), u);
       };
+      fetch = [&]() {
+        download();
+        if (reconstruction != nullptr)
+          reconstruction->reconstruct(u, reconstructed);
+      };
       const unsigned int first = iteration.state().n_steps,
                          every = input.time.checkpoint_steps,
                          stop  = input.time.stop_steps;
@@ -284,9 +289,7 @@ namespace Tessella
         }
       if (!finished)
         finished = iteration.has_converged(state);
-      download();
-      if (reconstruction != nullptr)
-        reconstruction->reconstruct(u, reconstructed);
+      fetch();
     }
 
 

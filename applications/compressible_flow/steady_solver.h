@@ -51,8 +51,16 @@ namespace Tessella
       void
       run(const std::string &checkpoint_file);
 
-      /// Called after each step, for the list of steps; may be empty.
+      /// Called after each step, for the list of steps; may be empty. It may
+      /// call update_solution().
       std::function<void()> on_step;
+      /// Makes solution() that of the step before on_step, which costs a copy
+      /// from a device and a reconstruction. Collective.
+      void
+      update_solution()
+      {
+        fetch();
+      }
       /// Replaces Steady/Tolerance if it is positive.
       double tolerance = 0.;
 
@@ -85,6 +93,8 @@ namespace Tessella
       write_residuals(std::ostream &out) const;
 
     private:
+      /// Sets u and the reconstructed function to the state of the iteration.
+      std::function<void()> fetch;
       template <typename VectorType, typename MatrixType>
       void
       run_on(const std::string &checkpoint_file);

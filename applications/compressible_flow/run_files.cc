@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include "run_files.h"
+
+#include <deal.II/base/data_out_base.h>
+#include <deal.II/base/utilities.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+
+#include "../common/program.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    using namespace dealii;
+
+    namespace
+    {
+      /// The text between name=" and the next quotation mark.
+      std::string
+      attribute(const std::string &line, const std::string &name)
+      {
+        const std::string start = name + "=\"";
+        const std::size_t begin = line.find(start);
+        if (begin == std::string::npos)
+          return "";
+        const std::size_t first = begin + start.size();
+        return line.substr(first, line.find('"', first) - first);
+      }
+
+      /// Distance below which two times are the same: PVD files have six
+      /// digits.
+      double
+      tolerance(const double time)
+      {
+        return 1e-9 + 1e-5 * std::abs(time);
+      }
+
+      PlotFlags
+      linear_plot(const std::string &x_label, const std::string &y_label)
+      {
+        PlotFlags result;
+        result.x_label       = x_label;
+        result.y_label       = y_label;
+        result.logarithmic_x = result.logarithmic_y = false;
+        return result;
+      }
+
+      /// -C_p over x of both sides of a body.
+      void
+      draw_surface(const OutputInput                  &output,
+                   const std::string                  &stem,
+                   const std::vector<SurfacePoint<2>> &points)
+      {
+        PlotCurve curve[2];
+        for (const SurfacePoint<2> &point : points)
+          {
+            PlotCurve &side = curve[point.x[1] < 0. ? 1 : 0];
+            side.x.push_back(point.x[0]);
+            side.y.push_back(-point.pressure_coefficient);
+          }
+        curve[0].label = "y > 0";
+        curve[1].label = "y < 0";
+        output.write_plot({curve[0], curve[1]},
+                          stem + "-surface.svg",
+                          linear_plot("x", "-C_p"));
+      }
+
+      /// Sections of a wing as table and drawing, with one colour for each.
+      void
+      write_sections(const OutputInput         &output,
+                     const std::string         &stem,
+                     const std::vector<double> &stations,
+                     const FlowEvaluation<3>   &evaluation,
+                     const ConservationVector  &u)
+      {
+        std::vector<std::vector<SectionPoint>> sections;
+        std::vector<PlotCurve>                 curves;
+        for (const double station : stations)
+          {
+            sections.push_back(evaluation.section(u, station));
+            for (const int side : {1, -1})
+              {
+                PlotCurve curve;
+                curve.label = short_text(station) +
+                              (side > 0 ? ", upper side" : ", lower side");
+                curve.group = sections.size() - 1;
+                for (const SectionPoint &point : sections.back())
+                  if (point.side == side)
+                    {
+                      curve.x.push_back(point.chord);
+                      curve.y.push_back(-point.pressure_coefficient);
+                    }
+                curves.push_back(curve);
+              }
+          }
+        if (output.write_csv)
+          write_file(output.file(stem + "-sections.csv"),
+                     [&](std::ostream &out) {
+                       out.precision(10);
+                       out << "station,side,chord,x,y,z,C_p,Mach_number\n";
+                       for (unsigned int i = 0; i < sections.size(); ++i)
+                         for (const SectionPoint &point : sections[i])
+                           out << stations[i] << ',' << point.side << ','
+                               << point.chord << ',' << point.x[0] << ','
+                               << point.x[1] << ',' << point.x[2] << ','
+                               << point.pressure_coefficient << ','
+                               << point.mach_number << '\n';
+                     });
+        output.write_plot(curves,
+                          stem + "-sections.svg",
+                          linear_plot("part of the chord", "-C_p"));
+      }
+    } // namespace
+
+
+
+    FieldSeries::FieldSeries(const OutputInput &output,
+                             const std::string &stem,
+                             const bool         continued)
+      : output(output)
+      , stem(stem)
+    {
+      if (!continued)
+        return;
+      std::ifstream in(output.file(stem + ".pvd"));
+      std::string   line;
+      while (std::getline(in, line))
+        if (line.find("<DataSet ") != std::string::npos)
+          files.emplace_back(std::atof(attribute(line, "timestep").c_str()),
+                             attribute(line, "file"));
+    }
+
+
+
+    std::string
+    FieldSeries::append(const double time, const std::string &name)
+    {
+      // Files are beside each other.
+      const std::string path = output.file(name);
+      files.emplace_back(time, path.substr(path.rfind('/') + 1));
+      write_file(output.file(stem + ".pvd"), [&](std::ostream &out) {
+        DataOutBase::write_pvd_record(out, files);
+      });
+      return path;
+    }
+
+
+
+    std::string
+    FieldSeries::add(const double time)
+    {
+      while (!files.empty() && files.back().first > time - tolerance(time))
+        files.pop_back();
+      return append(time,
+                    stem + "-" + Utilities::int_to_string(files.size(), 4) +
+                      ".vtu");
+    }
+
+
+
+    std::string
+    FieldSeries::add_last(const double time, const std::string &ending)
+    {
+      while (!files.empty() && files.back().first > time + tolerance(time))
+        files.pop_back();
+      if (!files.empty() && files.back().first > time - tolerance(time))
+        return output.file(stem + ending);
+      return append(time, stem + ending);
+    }
+
+
+
+    ForceHistory::ForceHistory(const OutputInput &output,
+                               const std::string &stem,
+                               const std::string &variable,
+                               const bool         continued)
+      : output(output)
+      , stem(stem)
+      , variable(variable)
+    {
+      if (!continued)
+        return;
+      std::ifstream in(output.file(stem + "-history.csv"));
+      std::string   line;
+      std::getline(in, line);
+      while (std::getline(in, line))
+        {
+          const auto numbers = Utilities::string_to_double(
+            Utilities::split_string_list(line, ','));
+          if (numbers.size() == 4)
+            lines.push_back({numbers[0], {numbers[1], numbers[2], numbers[3]}});
+        }
+    }
+
+
+
+    void
+    ForceHistory::add(const double time, const ForceCoefficients &forces)
+    {
+      while (!lines.empty() && lines.back().time > time - 1e-9)
+        lines.pop_back();
+      lines.push_back({time, forces});
+      if (output.write_csv)
+        write_file(output.file(stem + "-history.csv"), [&](std::ostream &out) {
+          out.precision(12);
+          out << variable << ",C_l,C_d,C_m\n";
+          for (const Line &line : lines)
+            out << line.time << ',' << line.forces.lift << ','
+                << line.forces.drag << ',' << line.forces.moment << '\n';
+        });
+    }
+
+
+
+    void
+    ForceHistory::draw() const
+    {
+      if (lines.size() < 2)
+        return;
+      std::vector<PlotCurve> curves(3);
+      curves[0].label = "C_l";
+      curves[1].label = "C_d";
+      curves[2].label = "C_m";
+      for (const Line &line : lines)
+        {
+          for (PlotCurve &curve : curves)
+            curve.x.push_back(line.time);
+          curves[0].y.push_back(line.forces.lift);
+          curves[1].y.push_back(line.forces.drag);
+          curves[2].y.push_back(line.forces.moment);
+        }
+      output.write_plot(curves,
+                        stem + "-forces.svg",
+                        linear_plot(variable, "coefficient"));
+    }
+
+
+
+    void
+    draw_residuals(const OutputInput                            &output,
+                   const std::string                            &stem,
+                   const std::vector<Flow::PseudoTransientStep> &steps)
+    {
+      PlotCurve residual;
+      residual.label = "residual / first one";
+      for (const Flow::PseudoTransientStep &step : steps)
+        {
+          residual.x.push_back(step.step);
+          residual.y.push_back(step.reduction);
+        }
+      PlotFlags flags     = linear_plot("step", "residual");
+      flags.logarithmic_y = true;
+      output.write_plot({residual}, stem + "-residuals.svg", flags);
+    }
+
+
+
+    template <int dim>
+    void
+    write_surface(const OutputInput         &output,
+                  const std::string         &stem,
+                  const std::vector<double> &stations,
+                  const FlowEvaluation<dim> &evaluation,
+                  const ConservationVector  &u)
+    {
+      const auto points = evaluation.surface(u);
+      if (output.write_csv)
+        write_file(output.file(stem + "-surface.csv"), [&](std::ostream &out) {
+          out.precision(10);
+          out << (dim == 2 ? "x,y" : "x,y,z") << ",C_p,Mach_number\n";
+          for (const auto &point : points)
+            {
+              for (int d = 0; d < dim; ++d)
+                out << point.x[d] << ',';
+              out << point.pressure_coefficient << ',' << point.mach_number
+                  << '\n';
+            }
+        });
+      if constexpr (dim == 2)
+        draw_surface(output, stem, points);
+      else if (!stations.empty())
+        write_sections(output, stem, stations, evaluation, u);
+    }
+
+
+
+    template void
+    write_surface(const OutputInput &,
+                  const std::string &,
+                  const std::vector<double> &,
+                  const FlowEvaluation<2> &,
+                  const ConservationVector &);
+    template void
+    write_surface(const OutputInput &,
+                  const std::string &,
+                  const std::vector<double> &,
+                  const FlowEvaluation<3> &,
+                  const ConservationVector &);
+  } // namespace Application
+} // namespace Tessella

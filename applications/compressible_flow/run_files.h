@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_applications_compressible_flow_run_files_h
+#define tessella_applications_compressible_flow_run_files_h
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../common/study_table.h"
+#include "flow_output.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /// VTU files of one run at several times or steps, with their PVD file. A
+    /// run that goes on from a checkpoint continues the list of the run before.
+    class FieldSeries
+    {
+    public:
+      /// @p continued: reads the list that the PVD file has.
+      FieldSeries(const OutputInput &output,
+                  const std::string &stem,
+                  const bool         continued);
+
+      /// Name of the next file, that of the state at @p time. Files of this
+      /// time and later ones leave the list, and the PVD file is written again.
+      /// Collective.
+      std::string
+      add(const double time);
+
+      /// The same for a file with the name stem + @p ending. If the list has
+      /// this time, it stays as it is.
+      std::string
+      add_last(const double time, const std::string &ending);
+
+    private:
+      /// Puts the file @p name in the list, at its end, and returns its path.
+      std::string
+      append(const double time, const std::string &name);
+
+      const OutputInput                          &output;
+      const std::string                           stem;
+      std::vector<std::pair<double, std::string>> files;
+    };
+
+    /// Forces at several times, or after several steps of a steady run, with
+    /// their file and drawing. A run that goes on from a checkpoint continues
+    /// the file.
+    class ForceHistory
+    {
+    public:
+      /// @p variable: "time" or "step".
+      ForceHistory(const OutputInput &output,
+                   const std::string &stem,
+                   const std::string &variable,
+                   const bool         continued);
+
+      /// Adds a line, which replaces those of this time and later ones, and
+      /// writes STEM-history.csv again. Collective.
+      void
+      add(const double time, const ForceCoefficients &forces);
+
+      /// Draws STEM-forces.svg; nothing if there are fewer than two lines.
+      /// Collective.
+      void
+      draw() const;
+
+    private:
+      struct Line
+      {
+        double            time;
+        ForceCoefficients forces;
+      };
+
+      const OutputInput &output;
+      const std::string  stem, variable;
+      std::vector<Line>  lines;
+    };
+
+    /// Draws the residuals of a steady run over its steps as
+    /// STEM-residuals.svg. Collective.
+    void
+    draw_residuals(const OutputInput                            &output,
+                   const std::string                            &stem,
+                   const std::vector<Flow::PseudoTransientStep> &steps);
+
+    /// Writes STEM-surface.csv, in two dimensions with a drawing, and in three
+    /// STEM-sections.csv with a drawing, if Forces/Span stations are given.
+    /// Collective.
+    template <int dim>
+    void
+    write_surface(const OutputInput         &output,
+                  const std::string         &stem,
+                  const std::vector<double> &stations,
+                  const FlowEvaluation<dim> &evaluation,
+                  const ConservationVector  &u);
+  } // namespace Application
+} // namespace Tessella
+
+#endif
