@@ -40,6 +40,7 @@
 #include "common/conservation_study.h"
 #include "common/conservation_table.h"
 #include "common/distributed_mesh.h"
+#include "common/memory_check.h"
 #include "common/program.h"
 #include "common/study_output.h"
 #include "common/study_parameters.h"
@@ -49,7 +50,7 @@
 #include "compressible_flow/flow_output.h"
 #include "compressible_flow/run_files.h"
 #include "compressible_flow/steady_solver.h"
-#include "compressible_flow/unsteady_shock.h"
+#include "compressible_flow/unsteady_flow.h"
 
 namespace Tessella
 {
@@ -94,7 +95,8 @@ namespace Tessella
       "sentence and a non-zero exit status.\n\n"
       "On several MPI processes (mpirun) the mesh is distributed over them, see\n"
       "Mesh/Distribution.\n\n"
-      "Steady flow runs on a CUDA device if there is one, see Execution/Backend.\n"
+      "The program runs on a CUDA device if there is one, see Execution/Backend;\n"
+      "limiters of unsteady flow run on the host, with residuals on the device.\n"
       "Discretisation/Coefficient order = -1 stands for the degree p; variant and\n"
       "penalty do not matter.\n",
       true};
@@ -191,15 +193,12 @@ namespace Tessella
                                 agglomerated.description + ".");
         AgglomerationHandler<dim> handler(triangulation, mesh.mapping.get());
         handler.agglomerate(agglomerated.strategy);
-        // Space of the artificial viscosity.
-        std::unique_ptr<AgglomerationHandler<dim>> constants;
-        if (parameters.flow.shock.active && !parameters.flow.steady)
+        // Space of artificial viscosity and wave speeds.
+        AgglomerationHandler<dim> constants(triangulation, mesh.mapping.get());
+        if (!parameters.flow.steady)
           {
-            constants =
-              std::make_unique<AgglomerationHandler<dim>>(triangulation,
-                                                          mesh.mapping.get());
-            constants->agglomerate(agglomerated.strategy);
-            constants->distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
+            constants.agglomerate(agglomerated.strategy);
+            constants.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
           }
         Flow::check_state(problem->model.gas,
                           problem->free_stream_state.data(),
@@ -226,13 +225,13 @@ namespace Tessella
                                                   level,
                                                   i,
                                                   !parameters.flow.steady));
-            run_degree(handler, constants.get(), degrees[i], row);
+            run_degree(handler, constants, degrees[i], row);
           }
       }
 
       void
       run_degree(AgglomerationHandler<dim>       &handler,
-                 const AgglomerationHandler<dim> *constants,
+                 const AgglomerationHandler<dim> &constants,
                  const unsigned int               degree,
                  ConservationRow                  row)
       {
@@ -243,15 +242,14 @@ namespace Tessella
         if (validated(handler,
                       row.level,
                       degree,
-                      parameters.flow.steady ||
-                          parameters.flow.time.is_implicit()
-                        ? SystemMemory::block_matrix()
-                        : SystemMemory::vectors(10)))
+                      has_matrix() ? SystemMemory::block_matrix()
+                                   : SystemMemory::vectors(10)))
           return;
+        check_device_memory(handler, row);
         problem->set_degree(handler.max_degree());
         const FlowEvaluation<dim> evaluation(
           handler,
-          discretisation.assembler_data<dim>(),
+          assembly_data(),
           parameters.flow,
           *problem,
           coefficient_order(std::max(parameters.flow.reconstruct ? 2U : 1U,
@@ -260,6 +258,46 @@ namespace Tessella
           run_steady(handler, evaluation, row);
         else
           run_unsteady(handler, constants, evaluation, row);
+      }
+
+      /// Whether there is a matrix.
+      bool
+      has_matrix() const
+      {
+        return parameters.flow.steady || parameters.flow.time.is_implicit();
+      }
+
+      /// Throws if the matrix and a few vectors do not fit into the memory of a
+      /// device on which the flow would be computed.
+      void
+      check_device_memory(const AgglomerationHandler<dim> &handler,
+                          const ConservationRow           &row) const
+      {
+        if (!parameters.flow.runs_on_device(assembly_data().backend))
+          return;
+        const SystemSize size = system_size(handler);
+        Application::check_device_memory(
+          sizeof(double) *
+            (has_matrix() ? size.n_entries + 6. * size.n_unknowns
+                          : 5. * size.n_unknowns) /
+            Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD),
+          parameters.discretisation.device_memory,
+          "The flow on level " + std::to_string(row.level) + " with degree " +
+            std::to_string(row.degree),
+          "take fewer cells or a lower degree, more processes with a device "
+          "each, or Execution/Backend = host");
+      }
+
+      /// Expressions are evaluated on the host.
+      AssemblyParameters
+      assembly_data() const
+      {
+        AssemblyParameters result =
+          parameters.discretisation.assembler_data<dim>();
+        parameters.flow.check_backend(result.backend);
+        if (parameters.flow.needs_host())
+          result.backend = Backend::host;
+        return result;
       }
 
       /// Order of the coefficients for functions of @p degree.
@@ -285,27 +323,25 @@ namespace Tessella
       {
         const OutputInput &output    = parameters.output;
         const bool         continued = !parameters.flow.time.restart.empty();
-        SteadySolver<dim>  solver(
-          parameters.flow,
-          *problem,
-          handler,
-          parameters.discretisation.assembler_data<dim>(),
-          evaluation.coefficient_order,
-          coefficient_order(handler.max_degree()));
-        const Timer timer;
-        const auto  write_residuals = [&]() {
+        SteadySolver<dim>  solver(parameters.flow,
+                                 *problem,
+                                 handler,
+                                 assembly_data(),
+                                 evaluation.coefficient_order,
+                                 coefficient_order(handler.max_degree()));
+        const Timer        timer;
+        const auto         write_residuals = [&]() {
           if (output.write_csv)
             write_file(output.file(stem(row) + "-residuals.csv"),
                        [&](std::ostream &out) { solver.write_residuals(out); });
         };
         const AgglomerationHandler<dim> &space = solver.solution_handler();
-        const FlowEvaluation<dim>        of_solution(
-          space,
-          parameters.discretisation.assembler_data<dim>(),
-          parameters.flow,
-          *problem,
-          evaluation.coefficient_order);
-        FieldSeries  series(output, stem(row), continued);
+        const FlowEvaluation<dim>        of_solution(space,
+                                              assembly_data(),
+                                              parameters.flow,
+                                              *problem,
+                                              evaluation.coefficient_order);
+        FieldSeries                      series(output, stem(row), continued);
         ForceHistory history(output, stem(row), "step", continued);
         const auto   is_due = [&](const unsigned int every) {
           return every > 0 && solver.steps.back().step % every == 0;
@@ -376,39 +412,60 @@ namespace Tessella
         finish(space, of_solution, solver.solution(), series, last, row);
       }
 
+      /// On a device if section Execution asks for it, or has it and nothing
+      /// needs the host.
       void
       run_unsteady(const AgglomerationHandler<dim> &handler,
-                   const AgglomerationHandler<dim> *constants,
+                   const AgglomerationHandler<dim> &constants,
                    const FlowEvaluation<dim>       &evaluation,
                    ConservationRow                 &row)
       {
+        const FlowInput &flow = parameters.flow;
+        // Limiters change vectors of the host.
+        if (flow.runs_on_device(assembly_data().backend) && !flow.has_limiter())
+          run_unsteady_on<DeviceVector<double>>(handler,
+                                                constants,
+                                                evaluation,
+                                                row);
+        else
+          run_unsteady_on<HostVector<double>>(handler,
+                                              constants,
+                                              evaluation,
+                                              row);
+      }
+
+      template <typename VectorType>
+      void
+      run_unsteady_on(const AgglomerationHandler<dim> &handler,
+                      const AgglomerationHandler<dim> &constants,
+                      const FlowEvaluation<dim>       &evaluation,
+                      ConservationRow                 &row)
+      {
         const OutputInput                  &output = parameters.output;
-        std::unique_ptr<UnsteadyShock<dim>> shock;
-        if (constants != nullptr)
-          shock = std::make_unique<UnsteadyShock<dim>>(
-            parameters.flow.shock,
-            *problem,
-            handler,
-            *constants,
-            parameters.discretisation.assembler_data<dim>(),
-            evaluation.coefficient_order);
-        ConservationSolver<dim> solver(
-          parameters.flow,
-          *problem,
-          handler,
-          parameters.discretisation.assembler_data<dim>(),
-          evaluation.coefficient_order);
+        UnsteadyFlow<dim, VectorType>       flow(parameters.flow,
+                                           *problem,
+                                           handler,
+                                           constants,
+                                           assembly_data(),
+                                           evaluation.coefficient_order);
+        ConservationSolver<dim, VectorType> solver(parameters.flow,
+                                                   *problem,
+                                                   handler,
+                                                   assembly_data(),
+                                                   evaluation.coefficient_order,
+                                                   flow.functions());
         const bool   continued = !parameters.flow.time.restart.empty();
         FieldSeries  series(output, stem(row), continued);
         ForceHistory history(output, stem(row), "time", continued);
         solver.tick    = parameters.flow.tick;
         solver.on_tick = [&](const double time) {
+          const ConservationVector &u = solver.solution();
           if (solver.tick > 0. && has_forces())
-            history.add(time, evaluation.forces(solver.solution()));
+            history.add(time, evaluation.forces(u));
           if (problem->exact != nullptr)
-            add_errors(errors(handler, solver.solution(), time), row);
+            add_errors(errors(handler, u, time), row);
           if (solver.tick > 0. && writes_fields(row))
-            evaluation.write_fields(series.add(time), solver.solution());
+            evaluation.write_fields(series.add(time), u);
         };
         const Timer timer;
         solver.run(output.file(stem(row) + ".checkpoint"));
@@ -433,16 +490,16 @@ namespace Tessella
         row.step_seconds =
           Utilities::MPI::max(timer.wall_time(), MPI_COMM_WORLD) /
           std::max(solver.n_steps, 1U);
+        const ConservationVector &u = solver.solution();
         if (problem->exact != nullptr)
           {
             if (solver.tick == 0.)
               row.errors.clear();
-            add_errors(errors(handler, solver.solution(), solver.time), row);
+            add_errors(errors(handler, u, solver.time), row);
           }
         if (has_forces())
           history.draw();
-        finish(
-          handler, evaluation, solver.solution(), series, solver.time, row);
+        finish(handler, evaluation, u, series, solver.time, row);
       }
 
       bool

@@ -6,7 +6,6 @@
 
 #include <tessella/forms/limiters.h>
 #include <tessella/forms/pointwise_integrand.h>
-#include <tessella/lac/host_vector.h>
 #include <tessella/operators/polytopewise_operator.h>
 
 #include <functional>
@@ -45,10 +44,6 @@ namespace Tessella
       bool has_vector = false;
       /// Residual R of M u' = -R(u).
       std::unique_ptr<PointwiseIntegrand<dim>> integrand;
-      /// Residual of a state if it is not that of the integrand alone, which
-      /// then gives the flux through the boundary; for explicit methods.
-      std::function<void(const HostVector<double> &, HostVector<double> &)>
-        residual;
       /// Largest wave speed of each owned polytope, -1 if a state on it is not
       /// admissible.
       std::function<std::vector<double>(PolytopewiseOperator<dim> &,
@@ -61,12 +56,20 @@ namespace Tessella
       std::function<std::vector<double>(PolytopewiseOperator<dim> &,
                                         ConservationVector &)>
         limiter;
+      /// Throws, on all processes, if the state after the projection of the
+      /// initial condition is not admissible at a point; may be empty.
+      std::function<void(PolytopewiseOperator<dim> &,
+                         const ConservationVector &)>
+        check_initial;
       /// Text that a run and the run that it goes on from must have in common,
       /// such as material constants.
       std::string data;
       /// First words of the sentence that reports a polytope whose state is not
       /// admissible.
       std::string not_admissible;
+      /// What to do about it, at the end of that sentence.
+      std::string remedy =
+        "lower Time/CFL number, or set Limiter/Bounds and Slopes.";
     };
   } // namespace Application
 } // namespace Tessella

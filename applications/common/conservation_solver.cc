@@ -21,13 +21,14 @@ namespace Tessella
   {
     using namespace dealii;
 
-    template <int dim>
-    ConservationSolver<dim>::ConservationSolver(
+    template <int dim, typename VectorType>
+    ConservationSolver<dim, VectorType>::ConservationSolver(
       const ConservationSettings      &input,
       const ConservationProblem<dim>  &problem,
       const AgglomerationHandler<dim> &handler,
       const AssemblyParameters        &data,
-      const unsigned int               coefficient_order)
+      const unsigned int               coefficient_order,
+      const Functions                 &functions)
       : input(input)
       , problem(problem)
       , handler(handler)
@@ -35,9 +36,12 @@ namespace Tessella
       , polytopewise(handler, coefficient_order)
       , mass(handler)
       , cfl(handler)
+      , functions(functions)
     {
       problem.integrand->set_coefficient_order(coefficient_order);
       op.reinit(state.u);
+      if (ConservationMemory<VectorType>::on_device)
+        op.reinit(host_copy);
       state.outflow.assign(handler.n_components(), 0.);
       // Facets of periodic boundaries are not on the boundary of the flat view.
       bool found = false;
@@ -51,23 +55,22 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ConservationSolver<dim>::set_method()
+    ConservationSolver<dim, VectorType>::set_method()
     {
       const TimeIntegrationInput &time_input = input.time;
       const unsigned int order = time_input.order_for(handler.max_degree());
-      const TimeDerivative<ConservationState> f =
-        [this](const double             t,
-               const ConservationState &u,
-               ConservationState       &result) { derivative(t, u, result); };
+      const TimeDerivative<State> f =
+        [this](const double t, const State &u, State &result) {
+          derivative(t, u, result);
+        };
       if (time_input.method == TimeMethod::low_storage)
         {
-          const auto method =
-            std::make_shared<LowStorageRungeKutta<ConservationState>>(
-              order == 3   ? LowStorageMethod::williamson_3
-              : order == 4 ? LowStorageMethod::carpenter_kennedy_4
-                           : LowStorageMethod::kennedy_5);
+          const auto method = std::make_shared<LowStorageRungeKutta<State>>(
+            order == 3   ? LowStorageMethod::williamson_3
+            : order == 4 ? LowStorageMethod::carpenter_kennedy_4
+                         : LowStorageMethod::kennedy_5);
           step = [this, method, f](const double t, const double dt) {
             method->step(f, t, dt, state);
           };
@@ -75,37 +78,33 @@ namespace Tessella
         }
       if (!time_input.is_implicit())
         {
-          const auto method =
-            std::make_shared<ExplicitRungeKutta<ConservationState>>(
-              order == 1   ? ExplicitMethod::forward_euler
-              : order == 2 ? ExplicitMethod::ssp_2
-              : order == 3 ? ExplicitMethod::ssp_3
-                           : ExplicitMethod::classic_4);
+          const auto method = std::make_shared<ExplicitRungeKutta<State>>(
+            order == 1   ? ExplicitMethod::forward_euler
+            : order == 2 ? ExplicitMethod::ssp_2
+            : order == 3 ? ExplicitMethod::ssp_3
+                         : ExplicitMethod::classic_4);
           step = [this, method, f](const double t, const double dt) {
             method->step(f, t, dt, state);
           };
           return;
         }
-      stage_solver =
-        std::make_unique<ImplicitStage<dim>>(time_input, problem, op, mass);
-      const StageSolver<ConservationState> solve =
-        [this](const double             t,
-               const double             tau,
-               const ConservationState &known,
-               ConservationState       &u) {
+      stage_solver = std::make_unique<ImplicitStage<dim, VectorType>>(
+        time_input, problem, op, mass, functions.assembly);
+      const StageSolver<State> solve =
+        [this](const double t, const double tau, const State &known, State &u) {
           stage_solver->solve(t, tau, known.u, u.u);
           u.outflow = known.outflow;
           add_boundary_flux(u.u, tau, u.outflow);
         };
       if (time_input.method == TimeMethod::bdf)
         {
-          bdf  = std::make_unique<BDF<ConservationState>>(order);
+          bdf  = std::make_unique<BDF<State>>(order);
           step = [this, solve](const double t, const double dt) {
             bdf->step(solve, t, dt, state);
           };
           return;
         }
-      const auto method = std::make_shared<SDIRK<ConservationState>>(order);
+      const auto method = std::make_shared<SDIRK<State>>(order);
       step = [this, method, solve](const double t, const double dt) {
         method->step(solve, t, dt, state);
       };
@@ -113,12 +112,13 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ConservationSolver<dim>::check(const std::vector<double> &results,
-                                   const std::string         &what,
-                                   const std::string         &remedy,
-                                   const double               t) const
+    ConservationSolver<dim, VectorType>::check(
+      const std::vector<double> &results,
+      const std::string         &what,
+      const std::string         &remedy,
+      const double               t) const
     {
       on_all_processes(handler.get_communicator(), [&]() {
         for (unsigned int k = 0; k < results.size(); ++k)
@@ -141,11 +141,30 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ConservationSolver<dim>::limit(HostVector<double> &u, const double t)
+    ConservationSolver<dim, VectorType>::limit(VectorType &u, const double t)
     {
-      ConservationVector &vector = u;
+      if (!has_limiter())
+        return;
+      if constexpr (ConservationMemory<VectorType>::on_device)
+        {
+          (void)u;
+          (void)t;
+          AssertThrow(false,
+                      ExcMessage("Limiters are for vectors of the host."));
+        }
+      else
+        limit_host(u, t);
+    }
+
+
+
+    template <int dim, typename VectorType>
+    void
+    ConservationSolver<dim, VectorType>::limit_host(ConservationVector &vector,
+                                                    const double        t)
+    {
       if (input.limit_slopes)
         polytopewise.apply(input.slope_limiter, vector);
       if (input.limit_bounds)
@@ -162,63 +181,62 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     double
-    ConservationSolver<dim>::largest_step(const double t)
+    ConservationSolver<dim, VectorType>::largest_step(const double t)
     {
       const std::vector<double> speed =
-        problem.largest_speeds(polytopewise, solution());
+        functions.speeds ? functions.speeds(state.u)
+                         : problem.largest_speeds(polytopewise, solution());
       check(speed,
             problem.not_admissible,
             n_steps == 0
               ? "change Equation/Initial condition, or set Limiter/Bounds."
-              : "lower Time/CFL number, or set Limiter/Bounds and Slopes.",
+              : problem.remedy,
             t);
       return cfl.smallest(input.time.cfl_number, speed);
     }
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ConservationSolver<dim>::add_boundary_flux(const HostVector<double> &u,
-                                               const double              factor,
-                                               std::vector<double> &outflow)
+    ConservationSolver<dim, VectorType>::add_boundary_flux(
+      const VectorType &u, const double factor, std::vector<double> &outflow)
     {
       if (has_boundary)
         for (const auto &flux :
-             op.template integrate_boundary<HostVector<double>>(
-               *problem.integrand, {&u}))
+             op.template integrate_boundary<VectorType>(*problem.integrand,
+                                                        {&u}))
           for (unsigned int c = 0; c < outflow.size(); ++c)
             outflow[c] += factor * flux.second[c];
     }
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ConservationSolver<dim>::derivative(const double             t,
-                                        const ConservationState &u,
-                                        ConservationState       &result)
+    ConservationSolver<dim, VectorType>::derivative(const double t,
+                                                    const State &u,
+                                                    State       &result)
     {
-      HostVector<double> limited;
+      VectorType limited;
       // The state of the first stage has been limited already.
-      const bool copy = !is_limited && (input.limit_slopes ||
-                                        input.limit_bounds || problem.limiter);
+      const bool copy = !is_limited && has_limiter();
       if (copy)
         {
           limited = u.u;
           limit(limited, t);
         }
-      const HostVector<double> &present = copy ? limited : u.u;
-      is_limited                        = false;
+      const VectorType &present = copy ? limited : u.u;
+      is_limited                = false;
       problem.integrand->set_time(t);
-      if (problem.residual)
-        problem.residual(present, result.u);
+      if (functions.residual)
+        functions.residual(t, present, result.u);
       else
-        op.template residual<HostVector<double>>(*problem.integrand,
-                                                 {&present},
-                                                 result.u);
+        op.template residual<VectorType>(*problem.integrand,
+                                         {&present},
+                                         result.u);
       result.outflow.assign(state.outflow.size(), 0.);
       add_boundary_flux(present, 1., result.outflow);
       mass.apply_inverse(-1., result.u);
@@ -226,9 +244,25 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
+    const ConservationVector &
+    ConservationSolver<dim, VectorType>::solution() const
+    {
+      if constexpr (ConservationMemory<VectorType>::on_device)
+        {
+          internal::set_owned_entries(internal::owned_entries(state.u),
+                                      host_copy);
+          return host_copy;
+        }
+      else
+        return state.u;
+    }
+
+
+
+    template <int dim, typename VectorType>
     double
-    ConservationSolver<dim>::size() const
+    ConservationSolver<dim, VectorType>::size() const
     {
       const std::vector<double> means   = polytopewise.mean_values(solution());
       const unsigned int        m       = state.outflow.size();
@@ -248,23 +282,28 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ConservationSolver<dim>::start()
+    ConservationSolver<dim, VectorType>::start()
     {
       problem.initial->set_time(0.);
-      ConservationVector &u = state.u;
-      VectorTools::project(handler, *problem.initial, u);
+      HostVector<double>  projected;
+      ConservationVector &vector = projected;
+      op.reinit(projected);
+      VectorTools::project(handler, *problem.initial, vector);
+      internal::set_owned_entries(internal::owned_entries(projected), state.u);
       before = polytopewise.integrals(solution());
       limit(state.u, 0.);
+      if (problem.check_initial)
+        problem.check_initial(polytopewise, solution());
       scale = size();
     }
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     double
-    ConservationSolver<dim>::next_end() const
+    ConservationSolver<dim, VectorType>::next_end() const
     {
       const double end = input.time.final_time;
       if (tick == 0.)
@@ -276,9 +315,9 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     std::string
-    ConservationSolver<dim>::method() const
+    ConservationSolver<dim, VectorType>::method() const
     {
       return input.time.description(handler.max_degree()) +
              (problem.data.empty() ? "" : ", " + problem.data);
@@ -286,9 +325,9 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ConservationSolver<dim>::advance(const double allowed)
+    ConservationSolver<dim, VectorType>::advance(const double allowed)
     {
       const double end      = next_end();
       const double largest  = std::min(allowed, end - time);
@@ -331,12 +370,13 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ConservationSolver<dim>::write_checkpoint(const std::string &file) const
+    ConservationSolver<dim, VectorType>::write_checkpoint(
+      const std::string &file) const
     {
-      TimeState                              saved;
-      std::vector<const ConservationState *> states{&state};
+      TimeState                  saved;
+      std::vector<const State *> states{&state};
       if (bdf != nullptr)
         store_history(bdf->history(), saved, states);
       saved.time    = time;
@@ -344,8 +384,8 @@ namespace Tessella
       saved.method  = method();
       saved.numbers = {scale, reduction};
       saved.numbers.insert(saved.numbers.end(), before.begin(), before.end());
-      std::vector<const HostVector<double> *> vectors;
-      for (const ConservationState *s : states)
+      std::vector<const VectorType *> vectors;
+      for (const State *s : states)
         {
           vectors.push_back(&s->u);
           saved.numbers.insert(saved.numbers.end(),
@@ -357,11 +397,12 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ConservationSolver<dim>::read_checkpoint(const std::string &file)
+    ConservationSolver<dim, VectorType>::read_checkpoint(
+      const std::string &file)
     {
-      std::vector<HostVector<double>> vectors;
+      std::vector<VectorType> vectors;
       const TimeState saved = read_time_state(file, handler, state.u, vectors);
       AssertThrow(saved.method == method(),
                   ExcMessage("The checkpoint '" + file +
@@ -383,8 +424,8 @@ namespace Tessella
       reduction           = saved.numbers[1];
       const auto *numbers = saved.numbers.data() + 2;
       before.assign(numbers, numbers + m);
-      std::vector<ConservationState> states;
-      for (const HostVector<double> &u : vectors)
+      std::vector<State> states;
+      for (const VectorType &u : vectors)
         {
           numbers += m;
           states.push_back({u, std::vector<double>(numbers, numbers + m)});
@@ -396,9 +437,9 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ConservationSolver<dim>::run(const std::string &checkpoint_file)
+    ConservationSolver<dim, VectorType>::run(const std::string &checkpoint_file)
     {
       const TimeIntegrationInput &t = input.time;
       if (t.restart.empty())
@@ -436,7 +477,9 @@ namespace Tessella
 
 
 
-    template class ConservationSolver<2>;
-    template class ConservationSolver<3>;
+    template class ConservationSolver<2, HostVector<double>>;
+    template class ConservationSolver<3, HostVector<double>>;
+    template class ConservationSolver<2, DeviceVector<double>>;
+    template class ConservationSolver<3, DeviceVector<double>>;
   } // namespace Application
 } // namespace Tessella

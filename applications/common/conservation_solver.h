@@ -2,7 +2,6 @@
 #ifndef tessella_applications_common_conservation_solver_h
 #define tessella_applications_common_conservation_solver_h
 
-#include <tessella/numerics/mass_matrix.h>
 #include <tessella/operators/pointwise_operator.h>
 #include <tessella/operators/polytopewise_operator.h>
 #include <tessella/time_stepping/bdf.h>
@@ -39,19 +38,43 @@ namespace Tessella
      * is repeated with half its length; the following ones grow by at most a
      * factor of two until the CFL number is reached again.
      *
+     * <b>Where it runs.</b> With VectorType = DeviceVector<double> the state
+     * stays on a CUDA device: residuals, tangents, mass matrices and linear
+     * systems are computed there. Limiters and the wave speeds of the problem
+     * are functors of the host; without the former, and with functions that
+     * give speeds and matrices on the device, nothing is copied in a step but
+     * sums over polytopes at the boundary and one number of each polytope.
+     *
      * <b>Checkpoints</b> hold the state, the history of the BDF method and the
      * balance of the boundary flux. A run that goes on from one computes the
      * same bits as one that was not stopped.
      */
-    template <int dim>
+    template <int dim, typename VectorType = HostVector<double>>
     class ConservationSolver
     {
     public:
+      using State = ConservationState<VectorType>;
+
+      /// What replaces parts of the problem where VectorType matters; may be
+      /// empty.
+      struct Functions
+      {
+        /// Residual of a state if it is not that of the integrand alone, which
+        /// then gives the flux through the boundary; for explicit methods.
+        std::function<void(const double t, const VectorType &, VectorType &)>
+          residual;
+        /// Wave speeds in place of ConservationProblem::largest_speeds.
+        std::function<std::vector<double>(const VectorType &)> speeds;
+        /// See ImplicitStage.
+        typename ImplicitStage<dim, VectorType>::Assembly assembly;
+      };
+
       ConservationSolver(const ConservationSettings      &input,
                          const ConservationProblem<dim>  &problem,
                          const AgglomerationHandler<dim> &handler,
                          const AssemblyParameters        &data,
-                         const unsigned int               coefficient_order);
+                         const unsigned int               coefficient_order,
+                         const Functions &functions = Functions());
 
       /// Projects the initial condition, or reads Time/Restart from, and
       /// computes the solution at the final time. Checkpoints are written to
@@ -64,11 +87,10 @@ namespace Tessella
       double                                 tick = 0.;
       std::function<void(const double time)> on_tick;
 
-      const ConservationVector &
-      solution() const
-      {
-        return state.u;
-      }
+      /// The present solution in the memory of the host, valid until the next
+      /// step. A device costs a copy for each call.
+      const ConservationVector              &
+      solution() const;
       unsigned int n_steps = 0;
       /// Time of the solution: the final time, unless Time/Stop after has
       /// ended the run.
@@ -102,19 +124,24 @@ namespace Tessella
       /// Chooses the integrator.
       void
       set_method();
+      bool
+      has_limiter() const
+      {
+        return input.limit_slopes || input.limit_bounds || problem.limiter;
+      }
       /// Applies the limiters to a state at time @p t.
       void
-      limit(HostVector<double> &u, const double t);
+      limit(VectorType &u, const double t);
+      void
+      limit_host(ConservationVector &vector, const double t);
       /// Derivatives of the limited state and of its boundary flux.
       void
-      derivative(const double             t,
-                 const ConservationState &u,
-                 ConservationState       &result);
+      derivative(const double t, const State &u, State &result);
       /// Adds @p factor times the flux through the boundary to @p outflow.
       void
-      add_boundary_flux(const HostVector<double> &u,
-                        const double              factor,
-                        std::vector<double>      &outflow);
+      add_boundary_flux(const VectorType    &u,
+                        const double         factor,
+                        std::vector<double> &outflow);
       /// Advances the state from time t; halves the step where an implicit
       /// method fails.
       void
@@ -150,13 +177,16 @@ namespace Tessella
       const AgglomerationHandler<dim>  &handler;
       PointwiseOperator<dim>            op;
       mutable PolytopewiseOperator<dim> polytopewise;
-      const MassMatrix<dim>             mass;
-      const CFLSteps<dim>               cfl;
-      ConservationState                 state;
+      const typename ConservationMemory<VectorType>::template Mass<dim> mass;
+      const CFLSteps<dim>                                               cfl;
+      const Functions functions;
+      State           state;
+      /// The solution of a device in the memory of the host.
+      mutable HostVector<double> host_copy;
       /// Advances the state by a step from a time.
       std::function<void(const double, const double)> step;
-      std::unique_ptr<BDF<ConservationState>>         bdf;
-      std::unique_ptr<ImplicitStage<dim>>             stage_solver;
+      std::unique_ptr<BDF<State>>                     bdf;
+      std::unique_ptr<ImplicitStage<dim, VectorType>> stage_solver;
       bool                                            has_boundary;
       /// Part of the largest step that is taken, after failures less than 1.
       double reduction = 1.;

@@ -4,20 +4,41 @@
 
 #include <deal.II/base/types.h>
 
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/device_vector.h>
+#include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
+#include <tessella/numerics/device_mass_matrix.h>
+#include <tessella/numerics/mass_matrix.h>
 
+#include <type_traits>
 #include <vector>
 
 namespace Tessella
 {
   namespace Application
   {
+    /// Types that belong to vectors of the host or of a device.
+    template <typename VectorType>
+    struct ConservationMemory
+    {
+      static constexpr bool on_device =
+        std::is_same<VectorType, DeviceVector<double>>::value;
+      using Matrix = std::conditional_t<on_device,
+                                        DeviceBlockMatrix<double>,
+                                        HostBlockMatrix<double>>;
+      template <int dim>
+      using Mass =
+        std::conditional_t<on_device, DeviceMassMatrix<dim>, MassMatrix<dim>>;
+    };
+
     /// Solution and time integral of the flux through the boundary, which a
     /// time integrator advances together: a vector for the classes of
     /// tessella/time_stepping.
+    template <typename VectorType>
     struct ConservationState
     {
-      HostVector<double>  u;
+      VectorType          u;
       std::vector<double> outflow;
 
       dealii::types::global_dof_index

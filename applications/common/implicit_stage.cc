@@ -19,22 +19,19 @@ namespace Tessella
     namespace
     {
       /// M / tau + R'(u), without a matrix.
-      template <int dim>
+      template <int dim, typename VectorType>
       struct TangentOperator
       {
-        PointwiseOperator<dim>        &op;
-        const PointwiseIntegrand<dim> &integrand;
-        const MassMatrix<dim>         &mass;
-        const HostVector<double>      &u;
-        double                         tau;
+        PointwiseOperator<dim>                              &op;
+        const PointwiseIntegrand<dim>                       &integrand;
+        const typename ImplicitStage<dim, VectorType>::Mass &mass;
+        const VectorType                                    &u;
+        double                                               tau;
 
         void
-        vmult(HostVector<double> &dst, const HostVector<double> &src) const
+        vmult(VectorType &dst, const VectorType &src) const
         {
-          op.template apply_tangent<HostVector<double>>(integrand,
-                                                        {&u},
-                                                        src,
-                                                        dst);
+          op.template apply_tangent<VectorType>(integrand, {&u}, src, dst);
           mass.vmult_add(1. / tau, dst, src);
         }
       };
@@ -42,34 +39,42 @@ namespace Tessella
 
 
 
-    template <int dim>
-    ImplicitStage<dim>::ImplicitStage(const TimeIntegrationInput     &input,
-                                      const ConservationProblem<dim> &problem,
-                                      PointwiseOperator<dim>         &op,
-                                      const MassMatrix<dim>          &mass)
+    template <int dim, typename VectorType>
+    ImplicitStage<dim, VectorType>::ImplicitStage(
+      const TimeIntegrationInput     &input,
+      const ConservationProblem<dim> &problem,
+      PointwiseOperator<dim>         &op,
+      const Mass                     &mass,
+      const Assembly                 &assembly)
       : input(input)
       , problem(problem)
       , op(op)
       , mass(mass)
+      , assembly(assembly)
     {
       op.reinit(matrix);
     }
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ImplicitStage<dim>::solve_linear(const double              tau,
-                                     const HostVector<double> &u,
-                                     const HostVector<double> &g,
-                                     HostVector<double>       &du)
+    ImplicitStage<dim, VectorType>::solve_linear(const double      tau,
+                                                 const VectorType &u,
+                                                 const VectorType &g,
+                                                 VectorType       &du)
     {
       if (!input.matrix_free || tau != present_tau)
         {
-          op.template assemble_jacobian<HostVector<double>>(*problem.integrand,
-                                                            {&u},
-                                                            matrix);
-          mass.add_to(1. / tau, matrix);
+          if (assembly)
+            assembly(time, tau, u, matrix);
+          else if constexpr (!ConservationMemory<VectorType>::on_device)
+            {
+              op.template assemble_jacobian<VectorType>(*problem.integrand,
+                                                        {&u},
+                                                        matrix);
+              mass.add_to(1. / tau, matrix);
+            }
           // Colours give the same bits for every number of processes.
           SweepData sweeps;
           sweeps.ordering = SweepOrdering::colors;
@@ -82,16 +87,20 @@ namespace Tessella
                             false);
       // The preconditioner is taken from the right, so that the solver tests
       // the true residual.
-      using Solver = SolverFusedGMRES<HostVector<double>>;
-      Solver gmres(control, Solver::AdditionalData(input.gmres_vectors));
+      using Solver = SolverFusedGMRES<VectorType>;
+      Solver gmres(control,
+                   typename Solver::AdditionalData(input.gmres_vectors));
       try
         {
           if (input.matrix_free)
-            gmres.solve(
-              TangentOperator<dim>{op, *problem.integrand, mass, u, tau},
-              du,
-              g,
-              preconditioner);
+            gmres.solve(TangentOperator<dim, VectorType>{op,
+                                                         *problem.integrand,
+                                                         mass,
+                                                         u,
+                                                         tau},
+                        du,
+                        g,
+                        preconditioner);
           else
             gmres.solve(matrix, du, g, preconditioner);
         }
@@ -108,41 +117,44 @@ namespace Tessella
 
 
 
-    template <int dim>
+    template <int dim, typename VectorType>
     void
-    ImplicitStage<dim>::solve(const double              t,
-                              const double              tau,
-                              const HostVector<double> &known,
-                              HostVector<double>       &u)
+    ImplicitStage<dim, VectorType>::solve(const double      t,
+                                          const double      tau,
+                                          const VectorType &known,
+                                          VectorType       &u)
     {
       problem.integrand->set_time(t);
-      HostVector<double> difference(known);
+      time = t;
+      VectorType difference(known);
       difference = 0.;
       mass.vmult_add(1. / tau, difference, known);
-      NewtonSolver<HostVector<double>>::AdditionalData data;
+      typename NewtonSolver<VectorType>::AdditionalData data;
       // Where the known part is zero, the first residual is the scale.
       data.relative_tolerance = input.newton_tolerance;
       data.absolute_tolerance = input.newton_tolerance * difference.l2_norm();
       data.max_iterations     = input.newton_steps;
       data.max_halvings       = input.step_halvings;
-      NewtonSolver<HostVector<double>> newton(data);
+      NewtonSolver<VectorType> newton(data);
       newton.solve(
-        [&](const HostVector<double> &x, HostVector<double> &g) {
-          op.template residual<HostVector<double>>(*problem.integrand, {&x}, g);
+        [&](const VectorType &x, VectorType &g) {
+          op.template residual<VectorType>(*problem.integrand, {&x}, g);
           difference = x;
           difference.add(-1., known);
           mass.vmult_add(1. / tau, g, difference);
         },
-        [&](const HostVector<double> &x,
-            const HostVector<double> &g,
-            HostVector<double>       &du) { solve_linear(tau, x, g, du); },
+        [&](const VectorType &x, const VectorType &g, VectorType &du) {
+          solve_linear(tau, x, g, du);
+        },
         u);
       n_newton_steps += newton.last_step();
     }
 
 
 
-    template class ImplicitStage<2>;
-    template class ImplicitStage<3>;
+    template class ImplicitStage<2, HostVector<double>>;
+    template class ImplicitStage<3, HostVector<double>>;
+    template class ImplicitStage<2, DeviceVector<double>>;
+    template class ImplicitStage<3, DeviceVector<double>>;
   } // namespace Application
 } // namespace Tessella

@@ -2,15 +2,14 @@
 #ifndef tessella_applications_common_implicit_stage_h
 #define tessella_applications_common_implicit_stage_h
 
-#include <tessella/lac/host_block_matrix.h>
-#include <tessella/lac/host_vector.h>
 #include <tessella/lac/lusgs.h>
-#include <tessella/numerics/mass_matrix.h>
 #include <tessella/operators/pointwise_operator.h>
 
 #include <cstdint>
+#include <functional>
 
 #include "conservation_problem.h"
+#include "conservation_state.h"
 
 namespace Tessella
 {
@@ -24,21 +23,30 @@ namespace Tessella
      * exact tangent, and the blocks for LU-SGS are those of the first state of
      * a time step.
      */
-    template <int dim>
+    template <int dim, typename VectorType>
     class ImplicitStage
     {
     public:
+      using Matrix = typename ConservationMemory<VectorType>::Matrix;
+      using Mass = typename ConservationMemory<VectorType>::template Mass<dim>;
+      /// Sets a matrix to M / tau + R'(t, u).
+      using Assembly = std::function<void(
+        const double t, const double tau, const VectorType &u, Matrix &matrix)>;
+
+      /// Without @p assembly, which a device needs, the matrix follows from the
+      /// integrand of the problem and the mass matrix.
       ImplicitStage(const TimeIntegrationInput     &input,
                     const ConservationProblem<dim> &problem,
                     PointwiseOperator<dim>         &op,
-                    const MassMatrix<dim>          &mass);
+                    const Mass                     &mass,
+                    const Assembly                 &assembly);
 
       /// Improves the guess @p u. Throws if Newton's method or GMRES fails.
       void
-      solve(const double              t,
-            const double              tau,
-            const HostVector<double> &known,
-            HostVector<double>       &u);
+      solve(const double      t,
+            const double      tau,
+            const VectorType &known,
+            VectorType       &u);
 
       /// Tells that a time step begins.
       void
@@ -51,17 +59,20 @@ namespace Tessella
 
     private:
       void
-      solve_linear(const double              tau,
-                   const HostVector<double> &u,
-                   const HostVector<double> &g,
-                   HostVector<double>       &du);
+      solve_linear(const double      tau,
+                   const VectorType &u,
+                   const VectorType &g,
+                   VectorType       &du);
 
       const TimeIntegrationInput     &input;
       const ConservationProblem<dim> &problem;
       PointwiseOperator<dim>         &op;
-      const MassMatrix<dim>          &mass;
-      HostBlockMatrix<double>         matrix;
-      LUSGS<HostBlockMatrix<double>>  preconditioner;
+      const Mass                     &mass;
+      const Assembly                  assembly;
+      Matrix                          matrix;
+      LUSGS<Matrix>                   preconditioner;
+      /// Time of the stage.
+      double time = 0.;
       /// The value of tau in the matrix; 0: there is none yet.
       double present_tau = 0.;
     };

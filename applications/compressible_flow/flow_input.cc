@@ -5,6 +5,7 @@
 #include <deal.II/base/numbers.h>
 #include <deal.II/base/patterns.h>
 
+#include <tessella/device/cuda_device.h>
 #include <tessella/flow/check_conditions.h>
 #include <tessella/flow/polytope_functors.h>
 
@@ -279,6 +280,14 @@ namespace Tessella
                         "VTU files are written, together with a PVD file. 0: "
                         "only the final time.",
                         Patterns::Double(0.));
+      prm.declare_entry("Wave speeds",
+                        "automatic",
+                        Patterns::Selection("automatic|points|surface"),
+                        "Unsteady flow: those of Time/CFL number. points: the "
+                        "largest |u| + c at quadrature points of a polytope, "
+                        "on the host; surface: the mean of |u.n| + c, the "
+                        "larger one of both sides, over its surface; "
+                        "automatic: points on the host, surface on a device.");
       prm.add_parameter("Positivity",
                         positivity,
                         "Unsteady flow: keeps density and pressure positive at "
@@ -412,6 +421,26 @@ namespace Tessella
 
 
 
+    bool
+    FlowInput::runs_on_device(const Backend backend) const
+    {
+      return backend == Backend::cuda || (backend == Backend::automatic &&
+                                          cuda_is_available() && !needs_host());
+    }
+
+
+
+    void
+    FlowInput::check_backend(const Backend backend) const
+    {
+      AssertThrow(backend != Backend::cuda || !needs_host(),
+                  ExcMessage("Execution/Backend = cuda cannot evaluate the "
+                             "expressions of Flow/Exact solution: set it to "
+                             "host."));
+    }
+
+
+
     std::vector<Expression>
     FlowInput::parse_state(const std::string &name,
                            const std::string &text,
@@ -472,6 +501,7 @@ namespace Tessella
                   ExcMessage("Flow/Initial condition = exact needs "
                              "Flow/Exact solution."));
       parse_viscosity(prm);
+      wave_speeds = prm.get("Wave speeds");
       initial.clear();
       if (initial_text != "free stream" && initial_text != "exact")
         initial = parse_state("Flow/Initial condition", initial_text, false);
@@ -498,8 +528,11 @@ namespace Tessella
       free_stream.pressure = free_stream.density * c * c / gamma;
       AssertThrow(free_stream.density > 0. && c > 0. && mach >= 0.,
                   ExcMessage("Flow/Density and Flow/Speed of sound must be "
-                             "positive, and Flow/Mach number must not be "
-                             "negative."));
+                             "positive, but are " +
+                             short_text(free_stream.density) + " and " +
+                             short_text(c) +
+                             ", and Flow/Mach number, which is " +
+                             short_text(mach) + ", must not be negative."));
       const double angle = number("Angle of attack") * numbers::PI / 180.;
       const int    axis  = prm.get("Lift axis") == "y" ? 1 : 2;
       AssertThrow(axis == 1 || space_dimension == 3,
@@ -807,6 +840,21 @@ namespace Tessella
       problem->largest_speeds            = [=](PolytopewiseOperator<dim> &op,
                                     const ConservationVector  &u) {
         return op.evaluate(Flow::LargestSpeed<dim>{gas, viscous}, u);
+      };
+      problem->remedy =
+        std::string("lower Time/CFL number") +
+        (positivity ? "." : ", or set Flow/Positivity and Limiter/Slopes.");
+      const std::string remedy =
+        std::string("change Flow/Initial condition, or take a finer mesh") +
+        (steady || positivity ? "." : ", or set Flow/Positivity.");
+      problem->check_initial = [=](PolytopewiseOperator<dim> &op,
+                                   const ConservationVector  &u) {
+        check_points(op,
+                     u.get_mpi_communicator(),
+                     gas,
+                     u,
+                     "The projection of Flow/Initial condition",
+                     remedy);
       };
       if (positivity)
         problem->limiter = [=](PolytopewiseOperator<dim> &op,

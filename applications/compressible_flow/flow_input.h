@@ -79,6 +79,28 @@ namespace Tessella
         return !exact.empty();
       }
 
+      /// Whether vectors are on a device, if no limiter needs the host.
+      bool
+      runs_on_device(const Backend backend) const;
+      /// Throws if Execution/Backend asks for a device that cannot evaluate the
+      /// flow.
+      void
+      check_backend(const Backend backend) const;
+      /// Whether functors that only the host has change unsteady flow.
+      bool
+      has_limiter() const
+      {
+        return positivity || limit_slopes || limit_bounds;
+      }
+      /// Whether steps of unsteady flow follow from means of wave speeds over
+      /// surfaces.
+      bool
+      has_surface_speeds(const bool on_device) const
+      {
+        return wave_speeds == "surface" ||
+               (on_device && wave_speeds != "points");
+      }
+
       bool steady = false, reconstruct = false, start_from_last = false;
       SteadyJacobian jacobian = SteadyJacobian::exact;
       /// Tolerance of solutions that are only starts, or 0.
@@ -137,7 +159,7 @@ namespace Tessella
       Flow::ChosenFlux              numerical_flux;
       std::vector<std::string>      variables;
       std::map<std::string, double> constants;
-      std::string                   initial_text, exact_text;
+      std::string                   initial_text, exact_text, wave_speeds;
       std::vector<Expression>       initial, exact;
       bool                          positivity = false;
       std::map<int, Condition>      conditions;

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include "flow_states.h"
 
+#include <deal.II/base/exceptions.h>
+
+#include <tessella/base/on_all_processes.h>
 #include <tessella/flow/check_conditions.h>
+
+#include <algorithm>
+#include <mutex>
 
 #include "../common/program.h"
 
@@ -9,6 +15,8 @@ namespace Tessella
 {
   namespace Application
   {
+    using namespace dealii;
+
     template <int dim>
     PrimitiveState<dim>::PrimitiveState(
       const std::vector<Expression> &primitive,
@@ -38,7 +46,90 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      /// Finds the first point, in the order of coordinates, with a state that
+      /// is not admissible.
+      template <int dim>
+      struct FirstBadPoint
+      {
+        static constexpr bool point_values = true;
+
+        struct Result
+        {
+          std::mutex mutex;
+          bool       found = false;
+          double     x[dim], u[dim + 2];
+        };
+
+        Flow::IdealGas<dim> gas;
+        Result             *result;
+
+        double
+        operator()(const PolytopeStencil<dim> &s, double *) const
+        {
+          for (unsigned int q = 0; q < s.n_points; ++q)
+            {
+              double x[dim], u[dim + 2];
+              for (int c = 0; c < dim + 2; ++c)
+                u[c] = s.value(q, c);
+              if (gas.is_admissible(u))
+                continue;
+              for (int d = 0; d < dim; ++d)
+                x[d] = s.x[d][q];
+              const std::lock_guard<std::mutex> lock(result->mutex);
+              if (result->found && !std::lexicographical_compare(
+                                     x, x + dim, result->x, result->x + dim))
+                continue;
+              result->found = true;
+              std::copy_n(x, dim, result->x);
+              std::copy_n(u, dim + 2, result->u);
+            }
+          return 0.;
+        }
+      };
+    } // namespace
+
+
+
+    template <int dim>
+    void
+    check_points(PolytopewiseOperator<dim> &op,
+                 const MPI_Comm             communicator,
+                 const Flow::IdealGas<dim> &gas,
+                 const ConservationVector  &u,
+                 const std::string         &what,
+                 const std::string         &remedy)
+    {
+      typename FirstBadPoint<dim>::Result result;
+      op.evaluate(FirstBadPoint<dim>{gas, &result}, u);
+      on_all_processes(communicator, [&]() {
+        AssertThrow(!result.found,
+                    ExcMessage(what + " has the density " +
+                               short_text(result.u[0]) + " and the pressure " +
+                               short_text(gas.pressure(result.u)) +
+                               " at the point (" + point_text(result.x, dim) +
+                               "), but both must be positive: " + remedy));
+      });
+    }
+
+
+
     template class PrimitiveState<2>;
     template class PrimitiveState<3>;
+    template void
+    check_points(PolytopewiseOperator<2> &,
+                 const MPI_Comm,
+                 const Flow::IdealGas<2> &,
+                 const ConservationVector &,
+                 const std::string &,
+                 const std::string &);
+    template void
+    check_points(PolytopewiseOperator<3> &,
+                 const MPI_Comm,
+                 const Flow::IdealGas<3> &,
+                 const ConservationVector &,
+                 const std::string &,
+                 const std::string &);
   } // namespace Application
 } // namespace Tessella

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "../common/conservation_problem.h"
 #include "../common/expression.h"
 #include "../common/state_function.h"
 
@@ -73,6 +74,18 @@ namespace Tessella
     private:
       const std::vector<double> values;
     };
+    /// Throws, on all processes of @p communicator, if density or pressure of a
+    /// discrete function are not positive at a point of PolytopeStencil::x: a
+    /// sentence that begins with @p what and has the point and the values, and
+    /// ends with @p remedy.
+    template <int dim>
+    void
+    check_points(PolytopewiseOperator<dim> &op,
+                 const MPI_Comm             communicator,
+                 const Flow::IdealGas<dim> &gas,
+                 const ConservationVector  &u,
+                 const std::string         &what,
+                 const std::string         &remedy);
   } // namespace Application
 } // namespace Tessella
 

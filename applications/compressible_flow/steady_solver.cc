@@ -5,7 +5,6 @@
 
 #include <tessella/base/error_message.h>
 #include <tessella/base/on_all_processes.h>
-#include <tessella/device/cuda_device.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
 #include <tessella/lac/host_block_matrix.h>
@@ -182,26 +181,7 @@ namespace Tessella
     {
       PolytopewiseOperator<dim> polytopewise(handler, coefficient_order);
       const ConservationVector &state = u;
-      const std::vector<double> speeds =
-        problem.largest_speeds(polytopewise, state);
-      on_all_processes(handler.get_communicator(), [&]() {
-        for (unsigned int k = 0; k < speeds.size(); ++k)
-          if (!(speeds[k] >= 0.))
-            {
-              const double *const box =
-                &handler.polytopic_mesh().box[2 * dim * k];
-              double centre[dim];
-              for (int d = 0; d < dim; ++d)
-                centre[d] = 0.5 * (box[d] + box[dim + d]);
-              AssertThrow(false,
-                          ExcMessage(
-                            problem.not_admissible + " on polytope " +
-                            std::to_string(handler.global_polytope_index(k)) +
-                            " near the point (" + point_text(centre, dim) +
-                            ") after the projection of the initial "
-                            "state: change Flow/Initial condition."));
-            }
-      });
+      problem.check_initial(polytopewise, state);
     }
 
 
@@ -298,14 +278,7 @@ namespace Tessella
     void
     SteadySolver<dim>::run(const std::string &checkpoint_file)
     {
-      const bool cuda = parameters.backend == Backend::cuda ||
-                        (parameters.backend == Backend::automatic &&
-                         cuda_is_available() && !input.needs_host());
-      AssertThrow(parameters.backend != Backend::cuda || !input.needs_host(),
-                  ExcMessage("Execution/Backend = cuda cannot evaluate the "
-                             "expressions of Flow/Exact solution: set it to "
-                             "host."));
-      if (cuda)
+      if (input.runs_on_device(parameters.backend))
         run_on<DeviceVector<double>, DeviceBlockMatrix<double>>(
           checkpoint_file);
       else

@@ -4,7 +4,6 @@
 #include <deal.II/base/mpi.h>
 
 #include <algorithm>
-#include <numeric>
 
 namespace Tessella
 {
@@ -46,21 +45,6 @@ namespace Tessella
 
 
 
-      std::shared_ptr<const BlockPartition>
-      partition_without_ghosts(const MPI_Comm                    communicator,
-                               const std::vector<std::uint64_t> &dof_offset)
-      {
-        if (Utilities::MPI::n_mpi_processes(communicator) == 1)
-          return nullptr;
-        return std::make_shared<const BlockPartition>(
-          communicator,
-          dof_offset,
-          dof_offset.size() - 1,
-          std::vector<std::uint64_t>());
-      }
-
-
-
       template <int dim>
       std::shared_ptr<const BlockPartition>
       partition_of_components(const AgglomerationHandler<dim>  &handler,
@@ -78,150 +62,6 @@ namespace Tessella
                              std::uint64_t(c) * dofs.n_basis[k]);
         return std::make_shared<const BlockPartition>(
           communicator, dof_offset, n_owned * dofs.n_components, ghosts);
-      }
-
-
-
-      BlockSparsity
-      diagonal_sparsity(const std::vector<std::uint64_t> &dof_offset)
-      {
-        BlockSparsity      result;
-        const unsigned int n = dof_offset.size() - 1;
-        result.block_offset.resize(n + 1);
-        std::iota(result.block_offset.begin(), result.block_offset.end(), 0);
-        result.block_column.resize(n);
-        std::iota(result.block_column.begin(), result.block_column.end(), 0);
-        result.column_offset.assign(n, 0);
-        result.value_offset.assign(1, 0);
-        for (unsigned int k = 0; k < n; ++k)
-          {
-            const std::uint64_t size = dof_offset[k + 1] - dof_offset[k];
-            result.row_width.push_back(size);
-            result.value_offset.push_back(result.value_offset.back() +
-                                          size * size);
-          }
-        return result;
-      }
-
-
-
-      // ---- mass
-
-      namespace
-      {
-        /// First degrees of freedom of the polytopes in a handler with
-        /// @p n_components components.
-        std::vector<std::uint64_t>
-        offsets(const PolytopicDoFs &dofs,
-                const unsigned int   n_polytopes,
-                const unsigned int   n_components)
-        {
-          std::vector<std::uint64_t> result(1, 0);
-          for (unsigned int k = 0; k < n_polytopes; ++k)
-            result.push_back(result.back() +
-                             std::uint64_t(n_components) * dofs.n_basis[k]);
-          return result;
-        }
-      } // namespace
-
-
-
-      template <int dim>
-      DeviceMass<dim>::DeviceMass(const AgglomerationHandler<dim> &handler)
-        : mass(handler)
-      {
-        const PolytopicDoFs &dofs = handler.polytopic_dofs();
-        const unsigned int   n = handler.n_polytopes(), m = dofs.n_components;
-        // Blocks of all components, of which the first one is needed.
-        const auto              all = offsets(dofs, n, m);
-        const BlockSparsity     of_all(diagonal_sparsity(all));
-        HostBlockMatrix<double> blocks;
-        blocks.reinit(of_all, all);
-        mass.add_to(1., blocks);
-        const auto          one = offsets(dofs, n, 1);
-        const ComponentRows rows(diagonal_sparsity(one), one, m);
-        std::vector<double> values(rows.sparsity.n_nonzero_elements());
-        auto                to = values.begin();
-        for (unsigned int k = 0; k < n; ++k)
-          for (unsigned int c = 0; c < m; ++c)
-            for (unsigned int i = 0; i < dofs.n_basis[k]; ++i)
-              to = std::copy_n(blocks.values() + of_all.value_offset[k] +
-                                 std::size_t(i) * of_all.row_width[k],
-                               dofs.n_basis[k],
-                               to);
-        matrix.reinit(rows.sparsity,
-                      rows.dof_offset,
-                      partition_without_ghosts(handler.get_communicator(),
-                                               rows.dof_offset));
-        matrix.copy_from(values);
-        data.reinit(matrix);
-        data.invert_diagonal();
-        work.reinit(handler.locally_owned_dofs(), handler.get_communicator());
-        update.reinit(all.back());
-      }
-
-
-
-      template <int dim>
-      void
-      DeviceMass<dim>::step(
-        const Tessella::internal::PolynomialStep<double> &step) const
-      {
-        Tessella::internal::device_call(
-          [&] { Data::Blocks::polynomial_step(data.rows, step); });
-      }
-
-
-
-      template <int dim>
-      void
-      DeviceMass<dim>::apply_inverse(const double          factor,
-                                     DeviceVector<double> &vector) const
-      {
-        step({data.inverse.data(),
-              false,
-              0.,
-              factor,
-              1.,
-              vector.begin(),
-              update.begin(),
-              work.begin(),
-              true});
-        vector.swap(work);
-      }
-
-
-
-      template <int dim>
-      void
-      DeviceMass<dim>::advance(const double                alpha,
-                               const double                beta,
-                               const double                weight,
-                               const DeviceVector<double> &r,
-                               DeviceVector<double>       &d,
-                               DeviceVector<double>       &x) const
-      {
-        step({data.inverse.data(),
-              false,
-              alpha,
-              beta,
-              weight,
-              r.begin(),
-              d.begin(),
-              x.begin(),
-              false});
-      }
-
-
-
-      template <int dim>
-      void
-      DeviceMass<dim>::vmult_add(const double                factor,
-                                 DeviceVector<double>       &dst,
-                                 const DeviceVector<double> &src) const
-      {
-        matrix.vmult(work, src);
-        dst.add(factor, work);
       }
 
 
@@ -272,8 +112,6 @@ namespace Tessella
       template std::shared_ptr<const BlockPartition>
       partition_of_components(const AgglomerationHandler<3> &,
                               const std::vector<std::uint64_t> &);
-      template class DeviceMass<2>;
-      template class DeviceMass<3>;
     } // namespace internal
   }   // namespace Flow
 } // namespace Tessella

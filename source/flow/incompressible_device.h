@@ -6,7 +6,7 @@
 #include <tessella/lac/block_preconditioners.h>
 #include <tessella/lac/device_vector.h>
 #include <tessella/lac/host_vector.h>
-#include <tessella/numerics/mass_matrix.h>
+#include <tessella/numerics/device_mass_matrix.h>
 #include <tessella/time_stepping/time_state.h>
 
 #include <cstdint>
@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "../lac/block_space.h"
+#include "../lac/diagonal_blocks.h"
 
 // Parts of IncompressibleFlow that a CUDA device needs instead of those of the
 // host. Block rows of their matrices are components of polytopes, so that
@@ -116,67 +117,16 @@ namespace Tessella
         return result;
       }
 
-      /// Distribution of block rows over processes, null on one process; those
-      /// of this process begin at @p dof_offset, and there are no ghosts.
-      /// Collective.
-      std::shared_ptr<const BlockPartition>
-      partition_without_ghosts(const MPI_Comm                    communicator,
-                               const std::vector<std::uint64_t> &dof_offset);
+      using Tessella::internal::diagonal_sparsity;
+      using Tessella::internal::partition_without_ghosts;
 
-      /// The same for ComponentRows of a space with ghosts: a matrix of the
-      /// components of @p handler. Collective.
+      /// Distribution of block rows over processes, null on one process, for
+      /// ComponentRows of a space with ghosts: a matrix of the components of
+      /// @p handler. Collective.
       template <int dim>
       std::shared_ptr<const BlockPartition>
       partition_of_components(const AgglomerationHandler<dim>  &handler,
                               const std::vector<std::uint64_t> &dof_offset);
-
-      /// Structure of diagonal blocks alone.
-      BlockSparsity
-      diagonal_sparsity(const std::vector<std::uint64_t> &dof_offset);
-
-      /// MassMatrix for vectors on a device: one block for each component of a
-      /// polytope, and the inverses.
-      template <int dim>
-      class DeviceMass
-      {
-      public:
-        explicit DeviceMass(const AgglomerationHandler<dim> &handler);
-
-        /// Sets @p vector to factor M^{-1} vector.
-        void
-        apply_inverse(const double factor, DeviceVector<double> &vector) const;
-        /// Sets @p d to alpha d + beta M^{-1} r and adds weight d to @p x; d is
-        /// not read if alpha = 0. One kernel.
-        void
-        advance(const double                alpha,
-                const double                beta,
-                const double                weight,
-                const DeviceVector<double> &r,
-                DeviceVector<double>       &d,
-                DeviceVector<double>       &x) const;
-        /// Adds factor M src to @p dst.
-        void
-        vmult_add(const double                factor,
-                  DeviceVector<double>       &dst,
-                  const DeviceVector<double> &src) const;
-        /// Adds factor M to @p matrix, which is in the memory of the host.
-        void
-        add_to(const double factor, HostBlockMatrix<double> &matrix) const
-        {
-          mass.add_to(factor, matrix);
-        }
-
-      private:
-        using Data = Tessella::internal::BlockData<DeviceBlockMatrix<double>>;
-
-        void
-        step(const Tessella::internal::PolynomialStep<double> &step) const;
-
-        const MassMatrix<dim>        mass;
-        DeviceBlockMatrix<double>    matrix;
-        Data                         data;
-        mutable DeviceVector<double> work, update;
-      };
 
       /// Inverses of blocks of polytopes as a preconditioner on a device.
       class DeviceBlockInverses

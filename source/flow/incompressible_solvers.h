@@ -50,8 +50,9 @@ namespace Tessella
 
       /// Mass matrix of these vectors.
       template <int dim, typename VectorType>
-      using FlowMass = std::
-        conditional_t<on_device<VectorType>, DeviceMass<dim>, MassMatrix<dim>>;
+      using FlowMass = std::conditional_t<on_device<VectorType>,
+                                          DeviceMassMatrix<dim>,
+                                          MassMatrix<dim>>;
 
       /// The parameters for computations on the host.
       AssemblyParameters

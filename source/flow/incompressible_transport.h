@@ -65,13 +65,13 @@ namespace Tessella
       /// - h M^{-1} rate, u += b k. The rate may change.
       template <int dim>
       void
-      advance(const DeviceMass<dim> &mass,
-              const double           a,
-              const double           h,
-              const double           b,
-              DeviceVector<double>  &rate,
-              DeviceVector<double>  &k,
-              DeviceVector<double>  &u)
+      advance(const DeviceMassMatrix<dim> &mass,
+              const double                 a,
+              const double                 h,
+              const double                 b,
+              DeviceVector<double>        &rate,
+              DeviceVector<double>        &k,
+              DeviceVector<double>        &u)
       {
         mass.advance(a, -h, b, rate, k, u);
       }

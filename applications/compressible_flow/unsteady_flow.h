@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#ifndef tessella_applications_compressible_flow_unsteady_flow_h
+#define tessella_applications_compressible_flow_unsteady_flow_h
+
+#include <tessella/operators/pointwise_operator.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "../common/conservation_solver.h"
+#include "flow_input.h"
+
+namespace Tessella
+{
+  namespace Application
+  {
+    /**
+     * What ConservationSolver needs of unsteady flow beside the integrand of
+     * the problem, with vectors of the host or of a device:
+     *  - with a sensor, the residual with the viscosity of the state, which is
+     *    computed for every stage, and wave speeds with the viscous part (2 p +
+     *    1) eps / h, with which explicit methods are stable;
+     *  - wave speeds as means over the surfaces of polytopes
+     *    (Flow/Wave speeds), which a device computes;
+     *  - for implicit methods on a device, the matrix M / tau + R'.
+     */
+    template <int dim, typename VectorType>
+    class UnsteadyFlow
+    {
+    public:
+      using Solver = ConservationSolver<dim, VectorType>;
+      using Matrix = typename ConservationMemory<VectorType>::Matrix;
+
+      /// @p constants: space of degree 0 and one component on the polytopes of
+      /// @p handler. All arguments must outlive the object. With a sensor, the
+      /// description of the problem gets that of the sensor while the object
+      /// lives.
+      UnsteadyFlow(const FlowInput                 &input,
+                   FlowProblem<dim>                &problem,
+                   const AgglomerationHandler<dim> &handler,
+                   const AgglomerationHandler<dim> &constants,
+                   const AssemblyParameters        &data,
+                   const unsigned int               coefficient_order);
+      ~UnsteadyFlow();
+      UnsteadyFlow(const UnsteadyFlow &) = delete;
+
+      /// The functions; they refer to this object.
+      typename Solver::Functions
+      functions();
+
+    private:
+      std::vector<double>
+      surface_speeds(const VectorType &u);
+      std::vector<double>
+      point_speeds(const VectorType &u);
+
+      const FlowInput                                &input;
+      FlowProblem<dim>                               &problem;
+      const AgglomerationHandler<dim>                &handler;
+      const AgglomerationHandler<dim>                &constants;
+      const Flow::SteadyIntegrands<dim>               integrands;
+      std::unique_ptr<Flow::ArtificialViscosity<dim>> viscosity;
+      PolytopewiseOperator<dim>                       polytopewise;
+      PointwiseOperator<dim>                          op, on_constants;
+      /// The viscosity, or zero; a constant; integrals over surfaces.
+      VectorType eps, one, marks;
+      /// Measures of the surfaces of polytopes.
+      std::vector<double> surface;
+      const std::string   data_without;
+    };
+  } // namespace Application
+} // namespace Tessella
+
+#endif

@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+# Unsteady flow on a CUDA device against the host. Usage:
+#
+#     device.sh PROGRAM FOLDER DIRECTORY
+#
+# Runs PROGRAM, compressible_flow, on parameter files of FOLDER in DIRECTORY: explicit
+# and implicit methods, Euler and Navier-Stokes equations, a sensor, a restart and a
+# limiter. The forces on the boundary, integrals of pressure and stress with twelve
+# digits, must agree at all times, and two runs on the device must write the same
+# checkpoints. Exit status 77 without a device.
+set -u
+program=$1 folder=$2 directory=$3
+rm -rf "$directory"
+mkdir -p "$directory"
+cd "$directory" || exit 1
+failures=0
+
+fail()
+{
+  echo "FAILED: $*"
+  failures=$((failures + 1))
+}
+
+# run NAME FILE BACKEND SETTING...
+run()
+{
+  local name=$1 file=$2 backend=$3 setting arguments=()
+  shift 3
+  for setting in "Mesh/Levels=1" "Output/Directory=." "Output/Name=$name" \
+      "Output/Solution=false" "Execution/Backend=$backend" "$@"; do
+    arguments+=(--set "$setting")
+  done
+  "$program" --quiet "${arguments[@]}" "$folder/$file" > "$name.log" 2>&1
+}
+
+# compare NAME DEGREE FILE SETTING...: a run of the host, and two of the device. The
+# wave speeds are those of the device, so that steps are the same.
+compare()
+{
+  local name=$1 degree=$2 file=$3
+  shift 3
+  set -- "Flow/Wave speeds=surface" "Time/Checkpoint every=2" \
+    "Discretisation/Degree=$degree" "$@"
+  run "$name-host" "$file" host "$@" || fail "$name on the host"
+  for repetition in 1 2; do
+    run "$name-$repetition" "$file" cuda "$@" || { fail "$name on the device"
+      tail -3 "$name-$repetition.log"; return; }
+  done
+  # Differences of all numbers relative to the largest one of the file.
+  paste -d, "$name-host-0-p$degree-history.csv" "$name-1-0-p$degree-history.csv" |
+    awk -F, -v name="$name" 'NR == 1 { n = NF / 2; next }
+      { lines++
+        for (i = 1; i <= n; ++i) {
+          d = $i - $(i + n); if (d < 0) d = -d; if (d > largest) largest = d
+          a = $i < 0 ? -$i : $i; if (a > size) size = a } }
+      END { printf "%s: %d times, difference %.1e of %.3g\n", name, lines, largest, size
+            exit !(lines > 1 && largest <= 2e-12 * size) }' ||
+    fail "$name: host and device differ"
+  cmp "$name-1-0-p$degree.checkpoint" "$name-2-0-p$degree.checkpoint" ||
+    fail "$name: bits"
+}
+
+run probe vortex.prm cuda "Discretisation/Degree=0" "Flow/Tick=0"
+if grep -q "no CUDA device\|without CUDA\|CUDA driver" probe.log; then
+  echo "There is no CUDA device."
+  exit 77
+fi
+
+forces="Forces/Boundary ids=0"
+compare explicit 2 vortex.prm "$forces"
+compare viscous 2 vortex.prm "$forces" "Flow/Reynolds number=50"
+compare ssp 1 vortex.prm "$forces" "Time/Method=ssp" "Time/Order=3" \
+  "Agglomeration/Method=rtree" "Agglomeration/Cells per polytope=3" \
+  "Discretisation/Polynomial space=total degree"
+for method in sdirk bdf; do
+  compare $method 1 vortex_implicit.prm "$forces" "Time/Method=$method" \
+    "Newton/Tolerance=1e-13" "Newton/Linear tolerance=1e-8" "Flow/Tick=0.25"
+done
+compare matrix_free 1 vortex_implicit.prm "$forces" "Newton/Jacobian=matrix-free" \
+  "Newton/Tolerance=1e-13" "Newton/Linear tolerance=1e-8" "Flow/Tick=0.25" \
+  "Flow/Reynolds number=50"
+compare sensor 2 vortex.prm "$forces" "Shock capturing/Sensor=persson-peraire" \
+  "Shock capturing/Threshold=-6" "Shock capturing/Width=6"
+
+# A restart on the device: the same forces and the same bits.
+run part vortex.prm cuda "$forces" "Time/Stop after=3" ||
+  fail "run with a stop"
+run rest vortex.prm cuda "$forces" "Time/Checkpoint every=2" \
+  "Time/Restart from=part-0-p2.checkpoint" || fail "restart"
+run whole vortex.prm cuda "$forces" "Time/Checkpoint every=2" || fail "whole run"
+cmp rest-0-p2.checkpoint whole-0-p2.checkpoint || fail "bits after a restart"
+
+# A limiter is applied on the host.
+run limiter vortex.prm cuda "$forces" "Flow/Positivity=true" ||
+  fail "limiter: $(tail -3 limiter.log)"
+
+echo "$failures failures"
+exit $((failures > 0))
