@@ -49,7 +49,12 @@ test_derivatives(const std::string &name)
      ConditionType::pressure,
      ConditionType::supersonic_inflow,
      ConditionType::symmetry},
+    {ConditionType::total_pressure,
+     ConditionType::supersonic_outflow,
+     ConditionType::adiabatic_wall,
+     ConditionType::far_field},
   };
+  const std::string names[] = {", first", ", second", ", third"};
   for (unsigned int i = 0; i < types.size(); ++i)
     {
       Triangulation<dim> triangulation;
@@ -69,11 +74,8 @@ test_derivatives(const std::string &name)
       if (dim == 3)
         all.insert(all.end(), 2, ConditionType::adiabatic_wall);
       equations.boundary = conditions<dim>(all, uniform<dim>());
-      compare<dim>(name + (i == 0 ? ", first" : ", second") + " conditions",
-                   {&handler},
-                   0,
-                   equations,
-                   {u});
+      compare<dim>(
+        name + names[i] + " conditions", {&handler}, 0, equations, {u});
     }
 }
 

@@ -1193,6 +1193,72 @@ test_processes()
     }
 }
 
+/// All entries of a vector, in the order of processes, on every process.
+std::vector<double>
+all_entries(const HostVector<double> &u, const MPI_Comm communicator)
+{
+  std::vector<double> result;
+  for (const auto &part : Utilities::MPI::all_gather(
+         communicator,
+         std::vector<double>(u.begin(), u.begin() + u.locally_owned_size())))
+    result.insert(result.end(), part.begin(), part.end());
+  return result;
+}
+
+/// The state that a linear solver leads to on a communicator.
+std::vector<double>
+state_on(const MPI_Comm communicator, const Flow::PseudoTransientData &data)
+{
+  parallel::distributed::Triangulation<2> triangulation(communicator);
+  GridGenerator::subdivided_hyper_cube(triangulation, 3);
+  triangulation.refine_global(1);
+  AgglomerationHandler<2> handler(triangulation);
+  handler.agglomerate(Agglomeration::none<2>());
+  handler.distribute_dofs(FESystem<2>(FE_BoundingBoxLegendre<2>(1), 4));
+  const auto         euler = make_euler<2>();
+  HostVector<double> u;
+  run(handler, data, Flow::make_steady_integrands<2>(euler, euler, 2), u);
+  return all_entries(u, communicator);
+}
+
+/// All linear solvers on all processes lead to the state of one.
+void
+test_solvers_on_processes()
+{
+  const auto test = [](const std::string               &name,
+                       const Flow::PseudoTransientData &data) {
+    const auto alone  = state_on(MPI_COMM_SELF, data),
+               all    = state_on(MPI_COMM_WORLD, data);
+    double difference = alone.size() == all.size() ? 0. : 1., size = 0.;
+    for (unsigned int i = 0; i < std::min(alone.size(), all.size()); ++i)
+      {
+        difference = std::max(difference, std::abs(alone[i] - all[i]));
+        size       = std::max(size, std::abs(alone[i]));
+      }
+    check_below(name + ": the state of one process", difference / size, 1e-8);
+  };
+  Flow::PseudoTransientData data;
+  data.tolerance = 1e-10;
+  for (const bool colors : {true, false})
+    {
+      data.sweeps.ordering =
+        colors ? SweepOrdering::colors : SweepOrdering::hyperplanes;
+      const std::string order = colors ? ", colors" : ", hyperplanes";
+      data.method             = Flow::LinearMethod::gmres_lusgs;
+      test("GMRES and LU-SGS" + order, data);
+      data.method = Flow::LinearMethod::gmres_ilu0;
+      test("GMRES and ILU(0)" + order, data);
+      data.method = Flow::LinearMethod::gmres_multigrid;
+      test("GMRES and multigrid" + order, data);
+    }
+  data.method      = Flow::LinearMethod::lusgs;
+  data.largest_cfl = 20.;
+  data.max_steps   = 2000;
+  test("LU-SGS", data);
+  data.sweeps.n_sweeps = 3;
+  test("SGS(3)", data);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -1200,6 +1266,7 @@ main(int argc, char **argv)
   if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
     {
       test_processes();
+      test_solvers_on_processes();
       return 0;
     }
   test_rates();
