@@ -2,8 +2,9 @@
 
 // Operators of incompressible flow, and its splitting methods where multigrid
 // joins no polytopes and these keep their numbers, have the same bits for every
-// number of processes. The matrix of all components that devices have is that
-// of one component for each.
+// number of processes, also after a restart. With ILU(0), whose factors are
+// those of each process, results agree to the tolerance of the solvers. The
+// matrix of all components that devices have is that of one component for each.
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
@@ -11,6 +12,9 @@
 #include <tessella/lac/host_block_matrix.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/operators/pointwise_operator.h>
+
+#include <algorithm>
+#include <array>
 
 #include "../../source/flow/incompressible_device.h"
 #include "../mpi/cases.h"
@@ -91,55 +95,116 @@ compute(const Triangulation<dim>           &triangulation,
   return results;
 }
 
-/// Some steps of each splitting method.
+/// Parameters of a flow through the part 1 of the boundary.
+template <int dim>
+Flow::IncompressibleParameters
+flow_parameters(const Flow::SplittingMethod method)
+{
+  const bool dual = method == Flow::SplittingMethod::dual_splitting;
+  Flow::IncompressibleParameters p;
+  p.method            = method;
+  p.order             = dual ? 3 : 2;
+  p.viscosity         = 0.1;
+  p.tolerance         = 1e-6;
+  p.pressure_smoother = MultigridSmoother::chebyshev;
+  for (unsigned int id = 0; id < 2 * dim; ++id)
+    p.boundary.add(id,
+                   id == 1 ? Flow::IncompressibleCondition::outflow
+                           : Flow::IncompressibleCondition::velocity);
+  // Without given temperatures the integral of T is corrected.
+  using Type                = Flow::TemperatureCondition;
+  p.temperature.enabled     = true;
+  p.temperature.diffusivity = 0.05;
+  p.temperature.expansion   = 0.7;
+  p.temperature.gravity     = {{0., -1., 0.}};
+  p.temperature.reference   = 0.3;
+  for (unsigned int id = 0; id < 2 * dim; ++id)
+    p.temperature.boundary.add(id,
+                               id == 0 && dual ? Type::temperature
+                                               : Type::heat_flux);
+  return p;
+}
+
+template <int dim>
+void
+add_state(const Flow::IncompressibleFlow<dim> &flow, Results &results)
+{
+  results.push_back(digest_of_vector(flow.velocity_space(), flow.velocity()));
+  results.push_back(digest_of_vector(flow.pressure_space(), flow.pressure()));
+  results.push_back(
+    digest_of_vector(flow.temperature_space(), flow.temperature()));
+}
+
+/// Some steps of each splitting method, and of dual splitting with subcycles.
+/// A restart must have the same bits on the same number of processes.
 template <int dim>
 Results
 compute_flow(const Triangulation<dim>           &triangulation,
              const Agglomeration::Strategy<dim> &strategy,
-             const unsigned int                  n_boundary_ids)
+             const bool                          with_subcycles)
 {
   using Method = Flow::SplittingMethod;
   MovingFlow<dim> functions;
   functions.moving = 0.5;
   Results results;
-  for (const Method method :
-       {Method::dual_splitting, Method::pressure_correction})
-    {
-      Flow::IncompressibleParameters p;
-      p.method            = method;
-      p.order             = method == Method::dual_splitting ? 3 : 2;
-      p.viscosity         = 0.1;
-      p.tolerance         = 1e-6;
-      p.pressure_smoother = MultigridSmoother::chebyshev;
-      for (unsigned int id = 0; id < n_boundary_ids; ++id)
-        p.boundary.add(id,
-                       id == 1 ? Flow::IncompressibleCondition::outflow
-                               : Flow::IncompressibleCondition::velocity);
-      // Without given temperatures the integral of T is corrected.
-      using Type                = Flow::TemperatureCondition;
-      p.temperature.enabled     = true;
-      p.temperature.diffusivity = 0.05;
-      p.temperature.expansion   = 0.7;
-      p.temperature.gravity     = {{0., -1., 0.}};
-      p.temperature.reference   = 0.3;
-      for (unsigned int id = 0; id < n_boundary_ids; ++id)
-        p.temperature.boundary.add(id,
-                                   id == 0 && method == Method::dual_splitting
-                                     ? Type::temperature
-                                     : Type::heat_flux);
-      Flow::IncompressibleFlow<dim> flow(
-        triangulation, nullptr, strategy, functions, p);
-      flow.initialize(0., FlowFunction<dim>(functions, dim));
-      for (const double dt : {0.01, 0.012, 0.01})
-        flow.step(dt);
-      results.push_back(
-        digest_of_vector(flow.velocity_space(), flow.velocity()));
-      results.push_back(
-        digest_of_vector(flow.pressure_space(), flow.pressure()));
-      results.push_back(
-        digest_of_vector(flow.temperature_space(), flow.temperature()));
-    }
+  for (const unsigned int n_subcycles : {0, 2})
+    for (const Method method :
+         {Method::dual_splitting, Method::pressure_correction})
+      {
+        if (n_subcycles > 0 &&
+            (!with_subcycles || method == Method::pressure_correction))
+          continue;
+        auto p        = flow_parameters<dim>(method);
+        p.n_subcycles = n_subcycles;
+        Flow::IncompressibleFlow<dim> flow(
+          triangulation, nullptr, strategy, functions, p),
+          again(triangulation, nullptr, strategy, functions, p);
+        flow.initialize(0., FlowFunction<dim>(functions, dim));
+        for (const double dt : {0.01, 0.012})
+          flow.step(dt);
+        // Groups of processes work at different times.
+        flow.write_state("state");
+        again.read_state("state");
+        Results with_restart, without;
+        for (const double dt : {0.01, 0.012})
+          {
+            flow.step(dt);
+            again.step(dt);
+          }
+        add_state(flow, without);
+        add_state(again, with_restart);
+        results.insert(results.end(), without.begin(), without.end());
+        results.push_back(with_restart == without);
+      }
   return results;
+}
+
+/// Energy and enstrophy, norm of the pressure, and the largest number of
+/// iterations for the pressure with factors of ILU(0) of each process.
+template <int dim>
+std::array<double, 4>
+compute_ilu(const Triangulation<dim> &triangulation)
+{
+  MovingFlow<dim> functions;
+  functions.moving = 0.5;
+  auto p      = flow_parameters<dim>(Flow::SplittingMethod::dual_splitting);
+  p.tolerance = 1e-9;
+  p.pressure_smoother   = MultigridSmoother::ilu;
+  p.temperature.enabled = false;
+  Flow::IncompressibleFlow<dim> flow(
+    triangulation, nullptr, Agglomeration::none<dim>(), functions, p);
+  flow.initialize(0., FlowFunction<dim>(functions, dim));
+  unsigned int iterations = 0;
+  for (const double dt : {0.01, 0.012, 0.01})
+    {
+      flow.step(dt);
+      iterations = std::max(iterations, flow.report().pressure_iterations);
+    }
+  const auto energy = flow.energy_and_enstrophy();
+  return {{energy.first,
+           energy.second,
+           flow.pressure().l2_norm(),
+           double(iterations)}};
 }
 
 /// Products with the matrix of all components and with that of one component.
@@ -238,6 +303,56 @@ test()
               }));
 }
 
+/// A mesh with hanging nodes.
+template <int dim>
+void
+make_flow_mesh(Triangulation<dim> &triangulation)
+{
+  GridGenerator::hyper_cube(triangulation, 0., 1., true);
+  triangulation.refine_global(dim == 2 ? 2 : 1);
+  refine(triangulation, [](const Point<dim> &center) {
+    return center[0] < 0.3 && (dim == 2 || center[1] < 0.3);
+  });
+}
+
+template <int dim>
+void
+test_flow()
+{
+  const auto results =
+    for_numbers_of_processes<Results>([](const MPI_Comm comm) {
+      auto triangulation = shared_mesh<dim>(comm);
+      make_flow_mesh(triangulation);
+      return compute_flow<dim>(triangulation,
+                               Agglomeration::none<dim>(),
+                               dim == 2);
+    });
+  report<dim>("splitting methods", results);
+  const std::string name = std::to_string(dim) + "-D, ";
+  for (unsigned int n = 0; n < results.size(); ++n)
+    for (unsigned int i = 3; i < results[n].size(); i += 4)
+      check(name + "restart " + std::to_string(i / 4) + " on " +
+              std::to_string(n + 1) + " processes",
+            results[n][i] == 1);
+  const auto with_ilu =
+    for_numbers_of_processes<std::array<double, 4>>([](const MPI_Comm comm) {
+      auto triangulation = shared_mesh<dim>(comm);
+      make_flow_mesh(triangulation);
+      return compute_ilu<dim>(triangulation);
+    });
+  for (unsigned int n = 0; n < with_ilu.size(); ++n)
+    {
+      const std::string ilu =
+        name + "ILU on " + std::to_string(n + 1) + " processes, ";
+      check_below(ilu + "iterations", with_ilu[n][3], 25);
+      for (unsigned int i = 0; i < 3; ++i)
+        check_close(ilu + "result " + std::to_string(i),
+                    with_ilu[n][i] / with_ilu[0][i],
+                    1.,
+                    1e-7);
+    }
+}
+
 int
 main(int argc, char **argv)
 {
@@ -252,15 +367,6 @@ main(int argc, char **argv)
          return same_products<2>(triangulation);
        }))
     check("matrix of all components", same);
-  report<2>("splitting methods",
-            for_numbers_of_processes<Results>([](const MPI_Comm comm) {
-              auto triangulation = shared_mesh<2>(comm);
-              GridGenerator::hyper_cube(triangulation, 0., 1., true);
-              triangulation.refine_global(2);
-              refine(triangulation,
-                     [](const Point<2> &center) { return center[0] < 0.3; });
-              return compute_flow<2>(triangulation,
-                                     Agglomeration::none<2>(),
-                                     4);
-            }));
+  test_flow<2>();
+  test_flow<3>();
 }
