@@ -75,7 +75,7 @@ namespace Tessella
                "p.normal[d];\n" +
                function + "(x, p.t, u);\nfor (int d = 0; d < " +
                std::to_string(n_components) +
-               "; ++d)\n  h[d] += " + number_text(factor) +
+               "; ++d)\n  g[d] += " + number_text(factor) +
                " * weight[i] / step * u[d];\n}\n";
       }
 
@@ -97,8 +97,7 @@ namespace Tessella
             text += "case " + std::to_string(id.first) + ":\n" + function +
                     "(p.x, p.t, g);\nreturn;\n";
           }
-        return text + "default:\n" + (others.empty() ? "break;\n" : others) +
-               "}\n";
+        return text + "default:\n{\n" + others + "break;\n}\n}\n";
       }
     } // namespace
 
@@ -141,9 +140,11 @@ namespace Tessella
     {
       for (int d = 0; d < dim; ++d)
         h[d] = 0.;
-      if (!is_exact || pressures.count(p.boundary_id) > 0)
-        return;
-      add_normal_derivative(*initial_velocity, dim, 1., p, h);
+      const auto found = normal_derivatives.find(p.boundary_id);
+      if (found != normal_derivatives.end())
+        found->second->state(p.x, p.t, h);
+      else if (is_exact && pressures.count(p.boundary_id) == 0)
+        add_normal_derivative(*initial_velocity, dim, 1., p, h);
     }
 
 
@@ -227,18 +228,24 @@ namespace Tessella
                 of_pressure + "}\n" + head +
                 "double\npressure(const Point &p) const\n{\ndouble g[1];\n"
                 "set_pressure(p, g);\nreturn g[0];\n}\n";
-      result +=
-        head + "void\nnormal_derivative(const Point &p, double *h) const\n{\n" +
-        zero + "  h[d] = 0.;\n";
+      std::string other_derivatives;
       if (is_exact)
         {
-          // Parts with a given pressure have du/dn = 0.
+          // Other parts with a given pressure have du/dn = 0.
           for (const auto &id : pressures)
-            result += "if (p.boundary_id == " + std::to_string(id.first) +
-                      ")\nreturn;\n";
-          result += normal_derivative_code("exact_velocity", dim, dim, 1.);
+            other_derivatives +=
+              "if (p.boundary_id == " + std::to_string(id.first) +
+              ")\nreturn;\n";
+          other_derivatives +=
+            normal_derivative_code("exact_velocity", dim, dim, 1.);
         }
-      result += "}\n";
+      const std::string of_derivative = boundary_cases(normal_derivatives,
+                                                       "normal_derivative",
+                                                       other_derivatives,
+                                                       result);
+      result +=
+        head + "void\nnormal_derivative(const Point &p, double *g) const\n{\n" +
+        zero + "  g[d] = 0.;\n" + of_derivative + "}\n";
       if (source != nullptr)
         result += source->device_code("force_at");
       return result + head +
@@ -277,7 +284,7 @@ namespace Tessella
                                          result);
       if (is_exact)
         result +=
-          head + "void\nexact_heat_flux(const Point &p, double *h) const\n{\n" +
+          head + "void\nexact_heat_flux(const Point &p, double *g) const\n{\n" +
           normal_derivative_code("exact_temperature", 1, dim, diffusivity) +
           "}\n";
       // Functions that set a value, and those that return it.
@@ -319,6 +326,8 @@ namespace Tessella
         result.velocities[id.first] = state(id.second);
       for (const auto &id : pressures)
         result.pressures[id.first] = state(id.second);
+      for (const auto &id : normal_derivatives)
+        result.normal_derivatives[id.first] = state(id.second);
       if (!flow.temperature.enabled)
         return result;
       result.initial_temperature   = state(temperature);
@@ -393,8 +402,17 @@ namespace Tessella
                         "",
                         Patterns::Anything(),
                         "Pressures of outflow parts per boundary id, separated "
-                        "by semicolons: 1: 0. du/dn is then zero. Ids without "
-                        "an entry: the exact solution, or zero.");
+                        "by semicolons: 1: 0. du/dn is then zero, unless it "
+                        "is given. Ids without an entry: the exact solution, "
+                        "or zero.");
+      prm.declare_entry("Normal derivatives",
+                        "",
+                        Patterns::Anything(),
+                        "du/dn, n outward, of outflow parts per boundary id, "
+                        "separated by semicolons, with commas between "
+                        "components: 1: 0, 2*x. Ids without an entry: zero if "
+                        "they have one of Pressures, else that of the exact "
+                        "solution, or zero.");
       prm.leave_subsection();
       declare_temperature(prm);
       declare_time(prm);
@@ -642,7 +660,8 @@ namespace Tessella
                         Patterns::Anything(),
                         "Length divided by speed: the Strouhal number is the "
                         "frequency of the second force coefficient times this "
-                        "number.");
+                        "number, in the second half of the time that was "
+                        "recorded, before and after a restart.");
       prm.declare_entry("Heat ids",
                         "",
                         Patterns::Anything(),
@@ -798,6 +817,10 @@ namespace Tessella
       pressures  = by_boundary_id("Boundary conditions/Pressures",
                                  prm.get("Pressures"),
                                  1);
+      normal_derivatives =
+        by_boundary_id("Boundary conditions/Normal derivatives",
+                       prm.get("Normal derivatives"),
+                       dim);
       prm.leave_subsection();
       const auto check =
         [&](const auto &values, const auto type, const auto &name) {
@@ -810,6 +833,9 @@ namespace Tessella
         };
       check(velocities, Flow::IncompressibleCondition::velocity, "Velocities");
       check(pressures, Flow::IncompressibleCondition::outflow, "Pressures");
+      check(normal_derivatives,
+            Flow::IncompressibleCondition::outflow,
+            "Normal derivatives");
     }
 
 

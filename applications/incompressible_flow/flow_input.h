@@ -31,7 +31,8 @@ namespace Tessella
       velocity(const Point &p, double *g) const override;
       double
       pressure(const Point &p) const override;
-      /// du/dn of the exact solution by differences of fourth order, else zero.
+      /// du/dn of outflow parts: given for the boundary id, or that of the
+      /// exact solution by differences of fourth order, or zero.
       void
       normal_derivative(const Point &p, double *h) const override;
       void
@@ -56,10 +57,10 @@ namespace Tessella
       /// times if is_exact.
       std::shared_ptr<ExpressionState<dim>> initial_velocity, initial_pressure;
       bool                                  is_exact = false;
-      /// Velocities and pressures of boundary ids that have their own, and the
-      /// force, which may be null.
+      /// Velocities, pressures and du/dn of boundary ids that have their own,
+      /// and the force, which may be null.
       std::map<unsigned int, std::shared_ptr<ExpressionState<dim>>> velocities,
-        pressures;
+        pressures, normal_derivatives;
       std::shared_ptr<ExpressionState<dim>> source;
 
       /// The same of the temperature; the first one is null if there is none.
@@ -161,7 +162,8 @@ namespace Tessella
       std::vector<std::string>      variables;
       bool                          exact = false;
       std::vector<Expression>       velocity, pressure, source;
-      std::map<unsigned int, std::vector<Expression>> velocities, pressures;
+      std::map<unsigned int, std::vector<Expression>> velocities, pressures,
+        normal_derivatives;
       std::vector<Expression>                         temperature, heat_source;
       std::map<unsigned int, std::vector<Expression>> temperatures, heat_fluxes;
     };
