@@ -4,13 +4,17 @@
 #include <deal.II/base/data_out_base.h>
 #include <deal.II/base/exceptions.h>
 
+#include <deal.II/numerics/data_postprocessor.h>
+
 #include <tessella/base/error_message.h>
 #include <tessella/numerics/data_out.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
+#include <limits>
 
 #include "../common/program.h"
 
@@ -67,14 +71,7 @@ namespace Tessella
     FlowRun<dim>::start(const double step)
     {
       if (!input.restart.empty() && first == nullptr)
-        {
-          const std::vector<double> numbers = flow.read_state(input.restart);
-          AssertThrow(numbers.size() == 2,
-                      ExcMessage("The checkpoint '" + input.restart +
-                                 "' was not written by this program."));
-          last_step    = numbers[0];
-          next_picture = numbers[1];
-        }
+        restart();
       else if (first != nullptr)
         flow.initialize(0., *first);
       else if (input.exact_start)
@@ -96,6 +93,42 @@ namespace Tessella
         }
       begin     = flow.time();
       next_line = begin + 0.1 * (input.final_time - begin);
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::restart()
+    {
+      const std::vector<double> numbers = flow.read_state(input.restart);
+      // See write_checkpoint().
+      const bool        is_long    = numbers.size() >= 5;
+      const std::size_t n_pictures = is_long ? std::size_t(numbers[4]) : 0,
+                        first_row  = 5 + 2 * n_pictures;
+      AssertThrow(is_long && first_row <= numbers.size() &&
+                    (numbers.size() - first_row) % n_history == 0,
+                  ExcMessage("The checkpoint '" + input.restart +
+                             "' was not written by this program."));
+      last_step    = numbers[0];
+      next_picture = numbers[1];
+      // The folder need not be that of the run before.
+      for (std::size_t i = 5; i < first_row; i += 2)
+        {
+          const unsigned int steps = numbers[i + 1];
+          if (std::filesystem::exists(output.file(picture_name(steps))))
+            pictures.emplace_back(numbers[i], steps);
+        }
+      history.resize((numbers.size() - first_row) / n_history);
+      std::memcpy(history.data(),
+                  numbers.data() + first_row,
+                  history.size() * sizeof(HistoryRow));
+      // Coefficients of other forces are none of this run.
+      if (numbers[2] != input.force_id || numbers[3] != input.force_scale)
+        for (HistoryRow &row : history)
+          std::fill_n(row.forces,
+                      dim,
+                      std::numeric_limits<double>::quiet_NaN());
     }
 
 
@@ -202,8 +235,12 @@ namespace Tessella
     FlowRun<dim>::run(const double step)
     {
       start(step);
-      record();
-      write_picture();
+      // A run that goes on repeats neither the last record nor a picture.
+      if (history.empty())
+        {
+          record();
+          write_picture();
+        }
       timer.restart();
       while (!finished())
         {
@@ -227,6 +264,7 @@ namespace Tessella
             print_progress();
         }
       seconds = timer.wall_time();
+      write_plots();
     }
 
 
@@ -272,9 +310,40 @@ namespace Tessella
       records.add("pressure s", report.pressure_seconds, 4);
       records.add("velocity s", report.velocity_seconds, 4);
       records.add("penalty s", report.penalty_seconds, 4);
+      record_history(energy.first, 2. * input.flow.viscosity * energy.second);
       record_temperature();
       record_forces();
       record_probes();
+    }
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::record_history(const double energy, const double dissipation)
+    {
+      const auto  &report = flow.report();
+      const double none   = std::numeric_limits<double>::quiet_NaN();
+      HistoryRow   row;
+      row.time          = flow.time();
+      row.energy        = energy;
+      row.dissipation   = dissipation;
+      row.iterations[0] = report.pressure_iterations;
+      row.iterations[1] = report.velocity_iterations;
+      row.iterations[2] = report.penalty_iterations;
+      row.iterations[3] = report.temperature_iterations;
+      // There are no iterations before the first step.
+      if (flow.n_steps() == 0)
+        std::fill_n(row.iterations, 4, none);
+      std::fill_n(row.forces, dim, none);
+      history.push_back(row);
+      if (flow.n_steps() > 0)
+        stage_seconds.push_back({{flow.time(),
+                                  report.convection_seconds,
+                                  report.pressure_seconds,
+                                  report.velocity_seconds,
+                                  report.penalty_seconds,
+                                  report.temperature_seconds}});
     }
 
 
@@ -317,7 +386,6 @@ namespace Tessella
     {
       if (input.force_id < 0)
         return;
-      std::vector<double> row{flow.time()};
       for (const bool consistent : {true, false})
         {
           const auto all   = flow.forces(consistent);
@@ -331,14 +399,13 @@ namespace Tessella
             {
               const double c = input.force_scale * found->second[d];
               if (consistent)
-                row.push_back(c);
+                history.back().forces[d] = c;
               records.add((consistent ? "force " : "direct force ") +
                             coordinate_names(dim)[d],
                           c,
                           10);
             }
         }
-      forces.push_back(row);
     }
 
 
@@ -388,6 +455,102 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      /// Curves of columns of @p rows against their first column. Of many rows
+      /// about a thousand are drawn.
+      template <typename Row>
+      std::vector<PlotCurve>
+      curves_of(
+        const std::vector<Row>                                  &rows,
+        const std::vector<std::pair<std::string, unsigned int>> &columns,
+        const double                                             scale)
+      {
+        const std::size_t      every = rows.size() / 1000 + 1;
+        std::vector<PlotCurve> result(columns.size());
+        for (unsigned int c = 0; c < columns.size(); ++c)
+          {
+            result[c].label = columns[c].first;
+            for (std::size_t i = 0; i < rows.size(); i += every)
+              {
+                const double *row = reinterpret_cast<const double *>(&rows[i]);
+                result[c].x.push_back(row[0]);
+                result[c].y.push_back(scale * row[columns[c].second]);
+              }
+          }
+        return result;
+      }
+
+      /// div u of the polynomials of the polytopes, without jumps.
+      template <int dim>
+      class Divergence : public DataPostprocessorScalar<dim>
+      {
+      public:
+        Divergence()
+          : DataPostprocessorScalar<dim>("divergence", update_gradients)
+        {}
+
+        void
+        evaluate_vector_field(
+          const DataPostprocessorInputs::Vector<dim> &inputs,
+          std::vector<Vector<double>>                &computed) const override
+        {
+          for (unsigned int q = 0; q < computed.size(); ++q)
+            {
+              computed[q](0) = 0.;
+              for (unsigned int d = 0; d < dim; ++d)
+                computed[q](0) += inputs.solution_gradients[q][d][d];
+            }
+        }
+      };
+    } // namespace
+
+
+
+    template <int dim>
+    void
+    FlowRun<dim>::write_plots() const
+    {
+      PlotFlags flags;
+      flags.x_label                                             = "time";
+      flags.logarithmic_x                                       = false;
+      std::vector<std::pair<std::string, unsigned int>> columns = {
+        {"energy", 1}, {"dissipation", 2}};
+      flags.y_label = "energy, dissipation";
+      output.write_plot(curves_of(history, columns, 1.),
+                        suffix + "-energy.svg",
+                        flags);
+      flags.logarithmic_y = false;
+      columns = {{"pressure", 3}, {"velocity", 4}, {"penalty step", 5}};
+      if (input.flow.temperature.enabled)
+        columns.emplace_back("temperature", 6);
+      flags.y_label = "iterations of a step";
+      output.write_plot(curves_of(history, columns, 1.),
+                        suffix + "-iterations.svg",
+                        flags);
+      columns = {{"convection", 1},
+                 {"pressure", 2},
+                 {"velocity", 3},
+                 {"penalty step", 4}};
+      if (input.flow.temperature.enabled)
+        columns.emplace_back("temperature", 5);
+      flags.y_label = "milliseconds of a step";
+      output.write_plot(curves_of(stage_seconds, columns, 1e3),
+                        suffix + "-times.svg",
+                        flags);
+      if (input.force_id < 0)
+        return;
+      columns.clear();
+      for (unsigned int d = 0; d < dim; ++d)
+        columns.emplace_back("force " + coordinate_names(dim)[d], 7 + d);
+      flags.y_label = "consistent force coefficients";
+      output.write_plot(curves_of(history, columns, 1.),
+                        suffix + "-forces.svg",
+                        flags);
+    }
+
+
+
     template <int dim>
     void
     FlowRun<dim>::write_fields(const std::string &file_name) const
@@ -402,8 +565,13 @@ namespace Tessella
       const Interpretation kind =
         dim == 2 ? DataComponentInterpretation::component_is_scalar
                  : DataComponentInterpretation::component_is_part_of_vector;
-      PolytopicDataOut<dim> data_out(flow.velocity_space());
+      const std::vector<double> errors = flow.mass_errors();
+      const Divergence<dim>     divergence;
+      PolytopicDataOut<dim>     data_out(flow.velocity_space());
+      data_out.add_polytope_data(Vector<double>(errors.begin(), errors.end()),
+                                 "mass_error");
       data_out.add_data_vector(u, "velocity");
+      data_out.add_data_vector(u, divergence);
       data_out.add_data_vector(flow.pressure_space(), p, {"pressure"});
       data_out.add_data_vector(flow.vorticity_space(),
                                w,
@@ -423,19 +591,32 @@ namespace Tessella
 
 
     template <int dim>
+    std::string
+    FlowRun<dim>::picture_name(const unsigned int steps) const
+    {
+      return suffix + "-" + std::to_string(steps) + ".vtu";
+    }
+
+
+
+    template <int dim>
     void
     FlowRun<dim>::write_picture()
     {
       if (!output.write_solution || input.picture_interval == 0.)
         return;
       next_picture = flow.time() + input.picture_interval;
-      const std::string file =
-        output.file(suffix + "-" + std::to_string(flow.n_steps()) + ".vtu");
-      write_fields(file);
-      pictures.emplace_back(flow.time(),
-                            std::filesystem::path(file).filename().string());
+      write_fields(output.file(picture_name(flow.n_steps())));
+      pictures.emplace_back(flow.time(), flow.n_steps());
+      std::vector<std::pair<double, std::string>> names;
+      for (const auto &picture : pictures)
+        names.emplace_back(picture.first,
+                           std::filesystem::path(
+                             output.file(picture_name(picture.second)))
+                             .filename()
+                             .string());
       write_file(output.file(suffix + ".pvd"), [&](std::ostream &out) {
-        DataOutBase::write_pvd_record(out, pictures);
+        DataOutBase::write_pvd_record(out, names);
       });
     }
 
@@ -456,7 +637,22 @@ namespace Tessella
     void
     FlowRun<dim>::write_checkpoint() const
     {
-      flow.write_state(checkpoint(), {last_step, next_picture});
+      std::vector<double> numbers = {last_step,
+                                     next_picture,
+                                     double(input.force_id),
+                                     input.force_scale,
+                                     double(pictures.size())};
+      for (const auto &picture : pictures)
+        {
+          numbers.push_back(picture.first);
+          numbers.push_back(picture.second);
+        }
+      const std::size_t first_row = numbers.size();
+      numbers.resize(first_row + n_history * history.size());
+      std::memcpy(numbers.data() + first_row,
+                  history.data(),
+                  history.size() * sizeof(HistoryRow));
+      flow.write_state(checkpoint(), numbers);
     }
 
 
@@ -484,38 +680,44 @@ namespace Tessella
     std::string
     FlowRun<dim>::describe_forces() const
     {
-      if (forces.empty())
+      // Rows without forces are those of runs that recorded other ones.
+      std::vector<HistoryRow> rows;
+      for (const HistoryRow &row : history)
+        if (!std::isnan(row.forces[0]))
+          rows.push_back(row);
+      if (rows.empty())
         return "";
       // The second half of the time.
-      const double half     = 0.5 * (forces.front()[0] + forces.back()[0]);
+      const double half     = 0.5 * (rows.front().time + rows.back().time);
       double       lower[3] = {1e300, 1e300, 1e300},
              upper[3] = {-1e300, -1e300, -1e300}, mean = 0.;
       unsigned int n = 0;
-      for (const auto &row : forces)
-        if (row[0] >= half)
+      for (const HistoryRow &row : rows)
+        if (row.time >= half)
           {
             for (int d = 0; d < dim; ++d)
               {
-                lower[d] = std::min(lower[d], row[1 + d]);
-                upper[d] = std::max(upper[d], row[1 + d]);
+                lower[d] = std::min(lower[d], row.forces[d]);
+                upper[d] = std::max(upper[d], row.forces[d]);
               }
-            mean += row[2];
+            mean += row.forces[1];
             ++n;
           }
       mean /= n;
       // Times at which the second coefficient rises through its mean.
       std::vector<double> crossings;
-      for (unsigned int i = 1; i < forces.size(); ++i)
-        if (forces[i - 1][0] >= half && forces[i - 1][2] < mean &&
-            forces[i][2] >= mean)
-          crossings.push_back(forces[i - 1][0] +
-                              (forces[i][0] - forces[i - 1][0]) *
-                                (mean - forces[i - 1][2]) /
-                                (forces[i][2] - forces[i - 1][2]));
+      for (unsigned int i = 1; i < rows.size(); ++i)
+        {
+          const double t = rows[i - 1].time, before = rows[i - 1].forces[1],
+                       after = rows[i].forces[1];
+          if (t >= half && before < mean && after >= mean)
+            crossings.push_back(t + (rows[i].time - t) * (mean - before) /
+                                      (after - before));
+        }
       std::string text = "    force coefficients at the end";
       for (int d = 0; d < dim; ++d)
-        text += " " + short_text(forces.back()[1 + d]);
-      text += "; in the second half of the time between";
+        text += " " + short_text(rows.back().forces[d]);
+      text += "; from time " + short_text(half) + " on between";
       for (int d = 0; d < dim; ++d)
         text += (d > 0 ? ", " : " ") + short_text(lower[d]) + " and " +
                 short_text(upper[d]);

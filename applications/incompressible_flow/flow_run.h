@@ -7,6 +7,7 @@
 
 #include <tessella/flow/incompressible_flow.h>
 
+#include <array>
 #include <string>
 #include <utility>
 #include <vector>
@@ -65,14 +66,17 @@ namespace Tessella
       std::string
       checkpoint() const;
 
-      /// Writes the records and, if @p fields, velocity, pressure and
-      /// vorticity as VTU.
+      /// Writes the records and, if @p fields, velocity, pressure, vorticity,
+      /// divergence and the mass errors of polytopes as VTU.
       void
       write_final_state(const bool fields) const;
 
     private:
       void
       start(const double step);
+      /// Goes on from the checkpoint of the input.
+      void
+      restart();
       double
       next_step(const double fixed) const;
       void
@@ -84,6 +88,8 @@ namespace Tessella
       void
       record_forces();
       void
+      record_history(const double energy, const double dissipation);
+      void
       record_temperature();
       void
       record_probes();
@@ -91,6 +97,12 @@ namespace Tessella
       write_records() const;
       void
       write_fields(const std::string &file_name) const;
+      /// Plots iterations, seconds, energy and forces against the time.
+      void
+      write_plots() const;
+      /// End of the name of the picture after a number of steps.
+      std::string
+      picture_name(const unsigned int steps) const;
       void
       write_picture();
       void
@@ -106,10 +118,24 @@ namespace Tessella
       const std::string                          suffix;
       std::vector<dealii::Point<dim>>            probes;
       TextTable                                  records;
-      /// Time and force coefficients.
-      std::vector<std::vector<double>>            forces;
-      std::vector<std::pair<double, std::string>> pictures;
-      bool                                        steady = false;
+      /// A record of the flow since its beginning, also of the runs before this
+      /// one; what was not recorded is not a number.
+      struct HistoryRow
+      {
+        double time, energy, dissipation;
+        /// Of pressure, velocity, penalty step and temperature.
+        double iterations[4];
+        double forces[dim];
+      };
+      static constexpr unsigned int n_history =
+        sizeof(HistoryRow) / sizeof(double);
+      std::vector<HistoryRow> history;
+      /// Time and seconds of convection, pressure, velocity, penalty step and
+      /// temperature in the steps of this run that are recorded.
+      std::vector<std::array<double, 6>> stage_seconds;
+      /// Times and numbers of steps.
+      std::vector<std::pair<double, unsigned int>> pictures;
+      bool                                         steady = false;
       double last_step = 0., begin = 0., next_line = 0., next_picture = 0.;
       dealii::Timer timer;
     };

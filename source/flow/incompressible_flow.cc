@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
 
 #include <tessella/flow/incompressible_flow.h>
 
+#include <algorithm>
 #include <cmath>
 #include <sstream>
 
@@ -202,10 +204,20 @@ namespace Tessella
     }
 
     template <int dim>
+    std::vector<double>
+    IncompressibleFlow<dim>::mass_errors() const
+    {
+      return implementation->scheme->mass_errors();
+    }
+
+    template <int dim>
     double
     IncompressibleFlow<dim>::mass_error() const
     {
-      return implementation->scheme->mass_error();
+      double largest = 0.;
+      for (const double error : mass_errors())
+        largest = std::max(largest, std::abs(error));
+      return Utilities::MPI::max(largest, velocity_space().get_communicator());
     }
 
     template <int dim>

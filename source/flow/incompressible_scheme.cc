@@ -1079,8 +1079,8 @@ namespace Tessella
 
 
       template <int dim, typename VectorType>
-      double
-      SplittingScheme<dim, VectorType>::mass_error()
+      std::vector<double>
+      SplittingScheme<dim, VectorType>::mass_errors()
       {
         FunctorIntegrand<dim, VelocityDivergence<dim, Data>> integrand(
           divergence.functor());
@@ -1090,21 +1090,20 @@ namespace Tessella
         cu_op.reinit(flux);
         cu_op.reinit(zero);
         residual(cu_op, integrand, time, {&zero, &velocity()}, flux);
-        const std::vector<double> speeds  = penalty_solver->mean_speeds(u);
-        const auto               &space   = spaces.constant;
-        double                    largest = 0., speed = 0.;
-        for (unsigned int k = 0; k < speeds.size(); ++k)
-          {
-            const double measure = space.polytopic_mesh().measure[k];
-            largest              = std::max(largest,
-                               std::abs(*(flux.begin() + k)) *
-                                 std::sqrt(space.bounding_box(k).volume()) /
-                                 std::pow(measure, (dim - 1.) / dim));
-            speed                = std::max(speed, speeds[k]);
-          }
-        largest = Utilities::MPI::max(largest, space.get_communicator());
-        speed   = Utilities::MPI::max(speed, space.get_communicator());
-        return speed > 0. ? largest / speed : 0.;
+        const std::vector<double> speeds = penalty_solver->mean_speeds(u);
+        const auto               &space  = spaces.constant;
+        double                    speed  = 0.;
+        for (const double s : speeds)
+          speed = std::max(speed, s);
+        speed = Utilities::MPI::max(speed, space.get_communicator());
+        std::vector<double> result(speeds.size(), 0.);
+        if (speed > 0.)
+          for (unsigned int k = 0; k < result.size(); ++k)
+            result[k] =
+              *(flux.begin() + k) * std::sqrt(space.bounding_box(k).volume()) /
+              (speed *
+               std::pow(space.polytopic_mesh().measure[k], (dim - 1.) / dim));
+        return result;
       }
 
 

@@ -80,8 +80,8 @@ namespace Tessella
         heat_fluxes(const bool consistent) = 0;
         virtual double
         temperature_integral() = 0;
-        virtual double
-        mass_error() = 0;
+        virtual std::vector<double>
+        mass_errors() = 0;
         virtual void
         write_state(const std::string         &file_name,
                     const std::vector<double> &numbers) = 0;
@@ -154,8 +154,8 @@ namespace Tessella
         heat_fluxes(const bool consistent) override;
         double
         temperature_integral() override;
-        double
-        mass_error() override;
+        std::vector<double>
+        mass_errors() override;
         void
         write_state(const std::string         &file_name,
                     const std::vector<double> &numbers) override;

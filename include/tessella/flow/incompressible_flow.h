@@ -293,9 +293,14 @@ namespace Tessella
       /// Integral of the temperature over the domain.
       double
       temperature_integral() const;
-      /// Largest modulus of the flux out of a polytope, int {u} . n, with
-      /// boundary data on velocity parts, divided by the integral of |u| over
-      /// the boundary of a cube of its volume.
+      /// Mass error of each polytope of this process, in the order of their
+      /// indices: the flux out of it, int {u} . n, with boundary data on
+      /// velocity parts, divided by |u| |K|^{(dim - 1) / dim}, |K| being its
+      /// volume and |u| the largest mean speed of all polytopes. Zero at rest.
+      /// It costs an integral over the polytopes.
+      std::vector<double>
+      mass_errors() const;
+      /// Largest modulus of these numbers on all processes.
       double
       mass_error() const;
 
