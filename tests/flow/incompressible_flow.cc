@@ -84,65 +84,196 @@ test_other_degree()
 
 
 /// Error at time 0.5 with steps whose lengths have the ratios given.
+template <int dim>
 std::pair<double, double>
-error_at_end(const Domain<2>                &domain,
-             const MovingFlow<2>            &functions,
+error_at_end(const Domain<dim>              &domain,
+             const MovingFlow<dim>          &functions,
              const IncompressibleParameters &p,
              const unsigned int              n_steps,
              const double                    variation)
 {
-  IncompressibleFlow<2> flow(
+  IncompressibleFlow<dim> flow(
     domain.triangulation, nullptr, domain.agglomeration, functions, p);
-  const double    end = 0.5, dt = end / n_steps;
-  FlowFunction<2> u(functions, 2), pressure(functions, 1);
+  const double      end = 0.5, dt = end / n_steps;
+  FlowFunction<dim> u(functions, dim), pressure(functions, 1);
   flow.initialize_with_past(0., dt, u, pressure);
   for (unsigned int i = 0; i < n_steps; ++i)
     flow.step((i % 2 == 0 ? 1. + variation : 1. - variation) * dt);
   return errors(flow, functions);
 }
 
+struct OrderCase
+{
+  SplittingMethod method;
+  unsigned int    order;
+  double          variation, velocity_rate, pressure_rate;
+  unsigned int    n_subcycles = 0;
+  // ---- variants
+  std::string  variant         = "";
+  double       rotational      = 1.;
+  bool         penalty_step    = true;
+  unsigned int pressure_degree = 2;
+  double       zeta            = 1.;
+};
+
+/// Orders in time, with @p n steps and twice as many.
+template <int dim>
+void
+test_order(const Domain<dim> &domain,
+           const bool         has_outflow,
+           const OrderCase   &c,
+           const unsigned int n)
+{
+  MovingFlow<dim> functions;
+  functions.moving           = 0.5;
+  IncompressibleParameters p = domain.parameters(c.method, c.order);
+  p.n_subcycles              = c.n_subcycles;
+  p.rotational               = c.rotational;
+  p.penalty_step             = c.penalty_step;
+  p.pressure_degree          = c.pressure_degree;
+  p.zeta                     = c.zeta;
+  const auto coarse = error_at_end(domain, functions, p, n, c.variation),
+             fine   = error_at_end(domain, functions, p, 2 * n, c.variation);
+  const std::string name = (dim == 3 ? "3-D, " : "") + name_of(p) +
+                           (has_outflow ? ", outflow" : ", closed") +
+                           (c.variation > 0. ? ", variable steps" : "") +
+                           (c.n_subcycles > 0 ? ", subcycles" : "") +
+                           c.variant + ": ";
+  check_below(name + "order of the velocity",
+              c.velocity_rate,
+              std::log2(coarse.first / fine.first));
+  check_below(name + "order of the pressure",
+              c.pressure_rate,
+              std::log2(coarse.second / fine.second));
+}
+
 void
 test_orders(const std::vector<unsigned int> &outflow)
 {
   const Domain<2> domain("box", "none", outflow);
+  const auto      dual  = SplittingMethod::dual_splitting,
+             correction = SplittingMethod::pressure_correction;
+  for (const OrderCase &c : {OrderCase{dual, 1, 0., .9, .8},
+                             OrderCase{dual, 2, 0., 1.9, 1.8},
+                             OrderCase{dual, 2, 0.2, 1.9, 1.4},
+                             OrderCase{dual, 3, 0., 2.8, 1.8},
+                             OrderCase{dual, 3, 0.2, 2.8, 1.2},
+                             OrderCase{correction, 1, 0., .9, .8},
+                             OrderCase{correction, 2, 0., 1.9, 1.4},
+                             OrderCase{correction, 2, 0.2, 1.9, 1.4},
+                             OrderCase{dual, 1, 0., .9, .8, 2},
+                             OrderCase{dual, 2, 0., 1.9, 1.8, 2},
+                             OrderCase{dual, 2, 0.2, 1.9, 1.4, 2},
+                             OrderCase{dual, 3, 0., 2.8, 1.8, 2},
+                             OrderCase{correction, 2, 0., 1.9, 1.4, 2}})
+    test_order(domain, !outflow.empty(), c, 24);
+}
+
+/// Variants of the methods, and 3-D.
+void
+test_variants()
+{
+  const Domain<2> closed("box", "none", {}), open("box", "none", {1});
+  const auto      dual    = SplittingMethod::dual_splitting,
+             correction   = SplittingMethod::pressure_correction;
+  const OrderCase cases[] = {
+    {correction, 2, 0., 1.9, .8, 0, ", chi = 0", 0.},
+    {dual, 2, 0., 1.9, 1.8, 0, ", no penalty step", 1., false},
+    {correction, 2, 0., 1.9, 1.4, 0, ", no penalty step", 1., false},
+    {dual, 2, 0., 1.9, 1.8, 0, ", equal degrees", 1., true, 3},
+    {correction, 2, 0., 1.9, 1.4, 0, ", equal degrees", 1., true, 3},
+    {dual, 2, 0., 1.9, 1.8, 0, ", zeta = 2", 1., true, 2, 2.}};
+  for (const OrderCase &c : cases)
+    test_order(c.zeta == 2. ? open : closed, c.zeta == 2., c, 24);
+  test_order(Domain<3>("box", "none", {1}),
+             true,
+             OrderCase{dual, 2, 0., 1.9, 1.5},
+             12);
+}
+
+
+
+/// chi changes the pressure of a step in proportion, and not its velocity.
+void
+test_rotational()
+{
+  const Domain<2> domain("hanging", "scattered", {});
   MovingFlow<2>   functions;
   functions.moving = 0.5;
-  struct Case
-  {
-    SplittingMethod method;
-    unsigned int    order;
-    double          variation, velocity_rate, pressure_rate;
-    unsigned int    n_subcycles = 0;
-  };
-  const auto dual       = SplittingMethod::dual_splitting,
-             correction = SplittingMethod::pressure_correction;
-  for (const Case &c : {Case{dual, 1, 0., .9, .8},
-                        Case{dual, 2, 0., 1.9, 1.8},
-                        Case{dual, 2, 0.2, 1.9, 1.4},
-                        Case{dual, 3, 0., 2.8, 1.8},
-                        Case{correction, 1, 0., .9, .8},
-                        Case{correction, 2, 0., 1.9, 1.4},
-                        Case{dual, 2, 0., 1.9, 1.8, 2},
-                        Case{dual, 2, 0.2, 1.9, 1.4, 2},
-                        Case{dual, 3, 0., 2.8, 1.8, 2},
-                        Case{correction, 2, 0., 1.9, 1.4, 2}})
+  auto p           = domain.parameters(SplittingMethod::pressure_correction, 2);
+  std::vector<HostVector<double>> velocity, pressure;
+  for (const double chi : {0., 0.5, 1.})
     {
-      IncompressibleParameters p = domain.parameters(c.method, c.order);
-      p.n_subcycles              = c.n_subcycles;
-      const unsigned int n       = 24;
-      const auto coarse = error_at_end(domain, functions, p, n, c.variation),
-                 fine = error_at_end(domain, functions, p, 2 * n, c.variation);
-      const std::string name = name_of(p) +
-                               (outflow.empty() ? ", closed" : ", outflow") +
-                               (c.variation > 0. ? ", variable steps" : "") +
-                               (c.n_subcycles > 0 ? ", subcycles" : "") + ": ";
-      check_below(name + "order of the velocity",
-                  c.velocity_rate,
-                  std::log2(coarse.first / fine.first));
-      check_below(name + "order of the pressure",
-                  c.pressure_rate,
-                  std::log2(coarse.second / fine.second));
+      p.rotational = chi;
+      IncompressibleFlow<2> flow(
+        domain.triangulation, nullptr, domain.agglomeration, functions, p);
+      flow.initialize(0., FlowFunction<2>(functions, 2));
+      flow.step(0.02);
+      velocity.push_back(flow.velocity());
+      pressure.push_back(flow.pressure());
     }
+  check("chi: velocity",
+        same_bits(velocity[0], velocity[1]) &&
+          same_bits(velocity[0], velocity[2]));
+  HostVector<double> difference(pressure[0]);
+  difference -= pressure[2];
+  check_below("chi: pressure", 1e-4, difference.l2_norm());
+  difference = pressure[0];
+  difference.add(-2., pressure[1]);
+  difference += pressure[2];
+  check_below("chi: proportion", difference.l2_norm(), 1e-12);
+}
+
+
+
+/// The dissipation of the convective flux is proportional to zeta.
+void
+test_dissipation()
+{
+  class Walls : public Flow::FlowFunctions<2>
+  {
+  public:
+    void
+    velocity(const OperatorPoint<2> &, double *u) const override
+    {
+      u[0] = u[1] = 0.;
+    }
+  };
+  /// Zero on the boundary; its projection to degree 2 has jumps.
+  class Initial : public Function<2>
+  {
+  public:
+    Initial()
+      : Function<2>(2)
+    {}
+    double
+    value(const Point<2> &x, const unsigned int c) const override
+    {
+      return x[0] * (1.5 - x[0]) * x[1] * (1. - x[1]) *
+             std::cos(9. * x[c] + 5. * x[1 - c]);
+    }
+  };
+  const Domain<2> domain("hanging", "scattered", {});
+  const Walls     walls;
+  auto            p = domain.parameters(SplittingMethod::dual_splitting, 1);
+  p.degree          = 2;
+  p.pressure_degree = 1;
+  p.penalty_step    = false;
+  double energy[3];
+  for (const unsigned int zeta : {0, 1, 2})
+    {
+      p.zeta = zeta;
+      IncompressibleFlow<2> flow(
+        domain.triangulation, nullptr, domain.agglomeration, walls, p);
+      flow.initialize(0., Initial());
+      flow.step(1e-3);
+      energy[zeta] = flow.energy_and_enstrophy().first;
+    }
+  check_below("dissipation: energy with zeta = 1 and 0", energy[1], energy[0]);
+  check_close("dissipation: zeta = 2",
+              (energy[1] - energy[2]) / (energy[0] - energy[1]),
+              1.,
+              1e-2);
 }
 
 
@@ -526,6 +657,9 @@ main(int argc, char **argv)
   test_other_degree();
   test_orders({});
   test_orders({1});
+  test_variants();
+  test_rotational();
+  test_dissipation();
   test_bits();
   test_end_of_subcycling();
   test_direct_pressure();
