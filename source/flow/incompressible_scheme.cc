@@ -12,6 +12,7 @@
 #include <exception>
 #include <sstream>
 
+#include "../device/device_share.h"
 #include "../operators/deferred_checks.h"
 
 namespace Tessella
@@ -88,6 +89,90 @@ namespace Tessella
 
 
 
+      namespace
+      {
+        /// Bytes of device memory that the matrices, levels and vectors of a
+        /// flow need at least on this process: blocks of polytopes and their
+        /// neighbours in double precision for velocity, temperature and
+        /// pressure, those of the pressure and of its smoother in single
+        /// precision, inverses of diagonal blocks, and the vectors of a step.
+        /// Coarser levels, kernels and lists of the mesh come on top.
+        template <int dim>
+        double
+        needed_device_memory(const FlowSpaces<dim>          &spaces,
+                             const IncompressibleParameters &parameters)
+        {
+          const auto &mesh           = spaces.scalar.polytopic_mesh();
+          const auto &n_u            = spaces.scalar.polytopic_dofs().n_basis,
+                     &n_p            = spaces.pressure.polytopic_dofs().n_basis;
+          const bool has_temperature = parameters.temperature.enabled;
+          double     of_u = 0., of_p = 0., diagonal = 0., entries = 0.;
+          for (unsigned int k = 0; k < spaces.scalar.n_polytopes(); ++k)
+            {
+              double       u_row = n_u[k], p_row = n_p[k];
+              unsigned int last = invalid_index;
+              for (unsigned int i = mesh.polytope_interface_offset[k];
+                   i < mesh.polytope_interface_offset[k + 1];
+                   ++i)
+                {
+                  const unsigned int j =
+                    mesh.neighbor(mesh.polytope_interface[i]);
+                  // Two interfaces with one neighbour follow each other.
+                  if (j == invalid_index || j == last)
+                    continue;
+                  last = j;
+                  u_row += n_u[j];
+                  p_row += n_p[j];
+                }
+              of_u += n_u[k] * u_row;
+              of_p += n_p[k] * p_row;
+              diagonal += double(n_u[k]) * n_u[k];
+              entries += (dim + 0.25 * has_temperature) * n_u[k] + 0.5 * n_p[k];
+            }
+          const unsigned int n_components = dim + has_temperature;
+          // The inverses of the penalty step couple all components; the mass
+          // matrix has blocks and inverses, the velocity inverses.
+          const double blocks =
+            diagonal *
+            (3. * n_components + dim * dim * parameters.penalty_step);
+          const double n_vectors = 20. + 2. * parameters.order;
+          return 8. *
+                   (n_components * of_u + of_p + blocks + n_vectors * entries) +
+                 4. * 2. * of_p;
+        }
+
+        /// Throws, on all processes, if a device has less memory than a flow
+        /// needs. Collective.
+        template <int dim>
+        void
+        check_device_memory(const FlowSpaces<dim>          &spaces,
+                            const IncompressibleParameters &parameters)
+        {
+          const MPI_Comm communicator = spaces.scalar.get_communicator();
+          const double   needed =
+            Utilities::MPI::max(needed_device_memory(spaces, parameters),
+                                communicator);
+          std::size_t available = parameters.assembly.device_memory;
+          if (available == 0)
+            available = Tessella::internal::share_of_device_memory(
+              communicator,
+              Tessella::internal::processes_on_device(communicator),
+              0);
+          const double least =
+            Utilities::MPI::min(double(available), communicator);
+          AssertThrow(needed <= least,
+                      ExcMessage(
+                        "The matrices and vectors of the flow need at least " +
+                        std::to_string(std::uint64_t(needed)) +
+                        " bytes of memory on a CUDA device, but " +
+                        std::to_string(std::uint64_t(least)) +
+                        " are available: use a coarser mesh, a lower degree, "
+                        "more devices, or the backend host."));
+        }
+      } // namespace
+
+
+
       template <int dim, typename VectorType>
       SplittingScheme<dim, VectorType>::SplittingScheme(
         const Triangulation<dim>           &triangulation,
@@ -134,6 +219,8 @@ namespace Tessella
         , past_n(std::max(parameters.order, 2U) - 1)
         , past_p(std::max(parameters.order, 2U) - 1)
       {
+        if (on_device<VectorType>)
+          check_device_memory(spaces, parameters);
         // Every operator has one order of quadrature: on the velocity's space
         // it is exact for the convection, 3 k.
         const unsigned int order = std::max(parameters.degree, 2U);
@@ -436,6 +523,25 @@ namespace Tessella
             }
         if (first != nullptr)
           std::rethrow_exception(first);
+      }
+
+
+
+      template <int dim, typename VectorType>
+      void
+      SplittingScheme<dim, VectorType>::check_finite(const Step  &s,
+                                                     const double norm)
+      {
+        if (std::isfinite(norm))
+          return;
+        check_operators();
+        AssertThrow(false,
+                    ExcMessage("The velocity is not finite at time " +
+                               value_text(s.end) +
+                               ", after a step with the CFL "
+                               "number " +
+                               value_text(s.dt / cfl_step(1.)) +
+                               ": take shorter steps."));
       }
 
 
@@ -918,16 +1024,13 @@ namespace Tessella
         catch (const ExceptionBase &)
           {
             check_operators();
+            // Solvers do not converge if vectors are not finite.
+            check_finite(s,
+                         next_u.l2_norm() + next_p.l2_norm() + rhs_u.l2_norm() +
+                           work_p.l2_norm());
             throw;
           }
-        if (!std::isfinite(norm))
-          check_operators();
-        AssertThrow(
-          std::isfinite(norm),
-          ExcMessage("The velocity is not finite at time " + value_text(s.end) +
-                     ", after a step with the CFL "
-                     "number " +
-                     value_text(dt / cfl_step(1.)) + ": take shorter steps."));
+        check_finite(s, norm);
         past_u.push(dt, u);
         past_n.push(dt, present_convection);
         past_p.push(dt, p);

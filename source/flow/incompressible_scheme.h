@@ -240,6 +240,10 @@ namespace Tessella
         /// Throws if the operators of a step had results that are not finite.
         void
         check_operators();
+        /// Throws if @p norm, a sum of norms of vectors of a step, is not
+        /// finite.
+        void
+        check_finite(const Step &s, const double norm);
         /// Raises speeds of polytopes to those of the boundary velocity, int
         /// |g|^2 / int |g|.
         void

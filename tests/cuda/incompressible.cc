@@ -361,7 +361,8 @@ namespace
 
 
 
-  /// Flows without code for a device, and machines without one.
+  /// Flows without code for a device, machines without one, and devices with
+  /// too little memory.
   void
   check_messages(const bool available)
   {
@@ -382,6 +383,16 @@ namespace
       verify("no device",
              contains(start(DeviceFlow<2>()), "CUDA"),
              start(DeviceFlow<2>()));
+    if (!available)
+      return;
+    p.assembly.device_memory = 10000;
+    verify("too little memory",
+           contains(start(DeviceFlow<2>()),
+                    "bytes of memory on a CUDA device, but 10000 are "
+                    "available"),
+           start(DeviceFlow<2>()));
+    p.assembly.device_memory = 100000000;
+    verify("enough memory", start(DeviceFlow<2>()) == "no exception");
   }
 
   // ---- times

@@ -92,8 +92,9 @@ namespace Tessella
       /// than the error of the method and is much faster with mappings of
       /// degree 3 and more.
       CurvedQuadrature curved_quadrature = CurvedQuadrature::consistent;
-      /// Backend::host; automatic, which is the same here; or cuda; and the
-      /// penalty of the interior penalty method.
+      /// Backend::host; automatic, which is the same here; or cuda, with
+      /// device_memory as the limit of the matrices and vectors of the flow;
+      /// and the penalty of the interior penalty method.
       AssemblyParameters assembly;
     };
 
@@ -193,7 +194,8 @@ namespace Tessella
      * does not have, a symmetry part that is not normal to an axis, a closed
      * domain with a net flux, a solver that does not converge, a velocity that
      * is not finite; a temperature that is asked for and not enabled;
-     * Backend::cuda without a device or with functions without device code.
+     * Backend::cuda without a device, with functions without device code or
+     * with matrices and vectors that do not fit into the device's memory.
      * An exception of step() leaves the state as it was.
      */
     template <int dim>
