@@ -11,13 +11,13 @@
 
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
+#include <tessella/numerics/device_mass_matrix.h>
 #include <tessella/operators/matrix_free_operator.h>
 
 #include <filesystem>
 #include <unistd.h>
 
 #include "../../source/flow/flow_integrand.h"
-#include "../../source/flow/incompressible_device.h"
 #include "../assembly/compare.h"
 #include "../flow/incompressible_functions.h"
 #include "../operators/pointwise.h"
@@ -508,7 +508,7 @@ namespace
             {&p, &u},
             q,
             2);
-        const DeviceMass<2> mass(velocity);
+        const DeviceMassMatrix<2> mass(velocity);
         print(time_of(r, [&] { mass.apply_inverse(1., r); }), n);
         std::cout << ";";
         AdvectionDiffusionReaction<2> form;
