@@ -442,9 +442,11 @@ namespace Tessella
     ConservationSolver<dim, VectorType>::run(const std::string &checkpoint_file)
     {
       const TimeIntegrationInput &t = input.time;
-      if (t.restart.empty())
-        start();
-      else
+      // The projection of the initial condition decides for which order the
+      // quadrature on curved cells is tabulated, so that a run that goes on
+      // from a checkpoint has the points of the run before.
+      start();
+      if (!t.restart.empty())
         read_checkpoint(t.restart);
       const unsigned int first = n_steps;
       if (on_tick)

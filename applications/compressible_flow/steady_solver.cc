@@ -211,18 +211,19 @@ namespace Tessella
         control,
         reconstruction.get(),
         viscosity.get());
+      if (!has_start)
+        {
+          problem.initial->set_time(0.);
+          ConservationVector &vector = u;
+          VectorTools::project(handler, *problem.initial, vector);
+        }
+      // The projection comes first in any case: it decides for which order the
+      // quadrature on curved cells is tabulated, so that a run that goes on
+      // from a checkpoint has the points of the run before.
       if (!input.time.restart.empty())
         iteration.set_state(read_checkpoint(input.time.restart));
       else
-        {
-          if (!has_start)
-            {
-              problem.initial->set_time(0.);
-              ConservationVector &vector = u;
-              VectorTools::project(handler, *problem.initial, vector);
-            }
-          check_initial_state();
-        }
+        check_initial_state();
       VectorType state;
       iteration.reinit(state);
       internal::set_owned_entries(internal::owned_entries(u), state);

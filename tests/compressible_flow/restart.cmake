@@ -7,13 +7,14 @@
 file(REMOVE_RECURSE ${DIRECTORY})
 file(MAKE_DIRECTORY ${DIRECTORY})
 
+set(launcher)
 macro(run status)
   set(settings)
   foreach(setting ${ARGN})
     list(APPEND settings --set ${setting})
   endforeach()
   execute_process(
-    COMMAND ${PROGRAM} ${settings} ${DIRECTORY}/run.prm
+    COMMAND ${launcher} ${PROGRAM} ${settings} ${DIRECTORY}/run.prm
     WORKING_DIRECTORY ${DIRECTORY}
     RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE error)
   if((${status} STREQUAL "good" AND NOT result EQUAL 0) OR
@@ -41,8 +42,9 @@ macro(read_output variable)
 endmacro()
 
 # Steps without their times, and the table.
+set(degree 2)
 macro(read_steps variable name)
-  file(READ ${DIRECTORY}/${name}-0-p2-residuals.csv ${variable})
+  file(READ ${DIRECTORY}/${name}-0-p${degree}-residuals.csv ${variable})
   string(REGEX REPLACE ",[^,\n]*\n" "\n" ${variable} "${${variable}}")
 endmacro()
 
@@ -113,6 +115,36 @@ read_steps(whole whole)
 if(NOT whole STREQUAL long)
   message(FATAL_ERROR "A failed run does not go on:\n${whole}\n${long}")
 endif()
+
+# The same with reconstructions and a sensor, and on two processes.
+macro(check_restart parameters)
+  configure_file(${SOURCE}/${parameters} ${DIRECTORY}/run.prm COPYONLY)
+  set(short "Mesh/Levels=1" "Output/Directory=." "Discretisation/Degree=${degree}"
+    ${ARGN})
+  run(good ${short} "Output/Name=uninterrupted")
+  run(good ${short} "Output/Name=first" "Time/Stop after=3")
+  run(good ${short} "Output/Name=second"
+    "Time/Restart from=first-0-p${degree}.checkpoint")
+  read_steps(whole uninterrupted)
+  read_steps(rest second)
+  string(REGEX MATCHALL "\n" lines "${rest}")
+  list(LENGTH lines n)
+  if(NOT whole STREQUAL rest OR n LESS 6)
+    message(FATAL_ERROR
+      "A restart changes the steps of ${parameters} ${ARGN}:\n${whole}\n${rest}")
+  endif()
+endmacro()
+set(degree 1)
+check_restart(reconstruction.prm "Steady/Reconstruction=weno")
+set(wide ${sensor} "Shock capturing/Threshold=-6" "Shock capturing/Width=6")
+check_restart(steady.prm ${wide})
+if(LAUNCHER)
+  string(REPLACE "%%" ";" launcher "${LAUNCHER}")
+  check_restart(steady.prm ${wide})
+  check_restart(reconstruction.prm)
+  set(launcher)
+endif()
+set(degree 2)
 
 configure_file(${SOURCE}/vortex.prm ${DIRECTORY}/run.prm COPYONLY)
 set(one ${one} "Flow/Tick=0")
