@@ -575,6 +575,53 @@ test_symmetry()
 
 
 
+/// Mass errors of polytopes: u = (x, y) has the divergence 2 and gives flux 2
+/// |K|.
+void
+test_mass_errors()
+{
+  class Source : public Flow::FlowFunctions<2>
+  {
+  public:
+    void
+    velocity(const OperatorPoint<2> &p, double *u) const override
+    {
+      u[0] = p.x[0];
+      u[1] = p.x[1];
+    }
+  };
+  const Source          source;
+  const Domain<2>       domain("hanging", "scattered", {1});
+  IncompressibleFlow<2> flow(domain.triangulation,
+                             nullptr,
+                             domain.agglomeration,
+                             source,
+                             domain.parameters(SplittingMethod::dual_splitting,
+                                               1));
+  flow.initialize(0., Functions::ZeroFunction<2>(2));
+  check_below("mass errors at rest", flow.mass_error(), 0.);
+  flow.initialize(0., FlowFunction<2>(source, 2));
+  const std::vector<double>  errors = flow.mass_errors();
+  const std::vector<double> &measure =
+    flow.velocity_space().polytopic_mesh().measure;
+  // 2 / |u|, the same for all polytopes. The largest mean speed lies between
+  // the mean of the domain and its largest one.
+  bool   same    = errors.size() == flow.velocity_space().n_polytopes();
+  double largest = 0.;
+  for (unsigned int k = 0; same && k < errors.size(); ++k)
+    {
+      same    = std::abs(errors[k] / std::sqrt(measure[k]) -
+                      errors[0] / std::sqrt(measure[0])) < 1e-10;
+      largest = std::max(largest, errors[k]);
+    }
+  check("mass errors of polytopes", same);
+  const double speed = 2. * std::sqrt(measure[0]) / errors[0];
+  check("mass errors, speed", speed > 0.9 && speed < std::sqrt(3.25));
+  check_close("mass error", flow.mass_error(), largest, 1e-12);
+}
+
+
+
 void
 test_mistakes()
 {
@@ -667,5 +714,6 @@ main(int argc, char **argv)
   test_curved_quadrature();
   test_symmetry<2>();
   test_symmetry<3>();
+  test_mass_errors();
   test_mistakes();
 }
