@@ -702,11 +702,14 @@ namespace Tessella
                         << number(pixel_y(y_axis.transform(p.second))) << ' ';
                   out << "\"/>\n";
                 }
-              for (const auto &p : points[c])
+              // Of many points some have markers, which would cover the curve.
+              const std::size_t every =
+                points[c].size() > 100 ? points[c].size() / 20 : 1;
+              for (std::size_t i = 0; i < points[c].size(); i += every)
                 marker(out,
                        styles[c].shape,
-                       pixel_x(x_axis.transform(p.first)),
-                       pixel_y(y_axis.transform(p.second)),
+                       pixel_x(x_axis.transform(points[c][i].first)),
+                       pixel_y(y_axis.transform(points[c][i].second)),
                        styles[c].color);
             }
           out << "</g>\n";

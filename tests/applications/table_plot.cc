@@ -52,6 +52,15 @@ plots()
   check("plot, ticks at integers",
         count(read("plot.svg"), ">2</text>") == 1 &&
           count(read("plot.svg"), ">1.5</text>") == 0);
+  PlotCurve many;
+  for (unsigned int i = 1; i <= 1000; ++i)
+    {
+      many.x.push_back(i);
+      many.y.push_back(i);
+    }
+  write_plot_svg({many}, "plot.svg", flags);
+  check("plot, markers of many points",
+        count(read("plot.svg"), "<circle") == 21);
   write_plot_svg({}, "plot.svg");
   check("plot, empty", well_formed(read("plot.svg")));
   curves[0].x.pop_back();
