@@ -3,6 +3,7 @@
 
 #include <deal.II/base/data_out_base.h>
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
 
 #include <deal.II/numerics/data_postprocessor.h>
 
@@ -15,6 +16,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <system_error>
 
 #include "../common/program.h"
 
@@ -112,13 +114,21 @@ namespace Tessella
                              "' was not written by this program."));
       last_step    = numbers[0];
       next_picture = numbers[1];
-      // The folder need not be that of the run before.
-      for (std::size_t i = 5; i < first_row; i += 2)
+      // The folder need not be that of the run before. Processes may see files
+      // at different times: the first one decides.
+      std::vector<char> exists(n_pictures, 0);
+      for (std::size_t i = 0; i < n_pictures; ++i)
         {
-          const unsigned int steps = numbers[i + 1];
-          if (std::filesystem::exists(output.file(picture_name(steps))))
-            pictures.emplace_back(numbers[i], steps);
+          const std::string file =
+            output.file(picture_name(numbers[6 + 2 * i]));
+          std::error_code error;
+          exists[i] =
+            is_first_process() && std::filesystem::exists(file, error);
         }
+      exists = Utilities::MPI::broadcast(MPI_COMM_WORLD, exists);
+      for (std::size_t i = 0; i < n_pictures; ++i)
+        if (exists[i])
+          pictures.emplace_back(numbers[5 + 2 * i], numbers[6 + 2 * i]);
       history.resize((numbers.size() - first_row) / n_history);
       std::memcpy(history.data(),
                   numbers.data() + first_row,
@@ -247,7 +257,9 @@ namespace Tessella
           advance(next_step(step));
           show_progress((flow.time() - begin) / (input.final_time - begin));
           const bool stop = input.stop_steps > 0 && n_steps == input.stop_steps;
-          if (flow.n_steps() % input.record_steps == 0 || finished() || stop)
+          // An interruption adds no record, so that they are those of an
+          // uninterrupted run.
+          if (flow.n_steps() % input.record_steps == 0 || finished())
             record();
           if (input.picture_interval > 0. &&
               flow.time() > next_picture - 1e-9 * step)

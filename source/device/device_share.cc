@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 #include "device_share.h"
 
+#include <deal.II/base/exceptions.h>
+
 #include <tessella/base/config.h>
+#include <tessella/device/device_memory.h>
 
 #include <algorithm>
 #include <boost/serialization/utility.hpp>
@@ -101,4 +104,37 @@ namespace Tessella
                : Device::memory_share(free + taken, processes.size());
     }
   } // namespace internal
+
+
+
+  void
+  check_device_memory(const MPI_Comm     communicator,
+                      const double       bytes,
+                      const std::size_t  limit,
+                      const std::string &what,
+                      const std::string &remedy)
+  {
+    const std::vector<unsigned int> processes =
+      internal::processes_on_device(communicator);
+    const std::size_t share =
+      internal::share_of_device_memory(communicator, processes, 0);
+    double available = std::numeric_limits<double>::infinity();
+    if (limit > 0)
+      available = limit;
+    else if (!processes.empty())
+      available = share;
+    // Of the process that lacks most.
+    std::pair<double, double> worst(0., 0.);
+    for (const auto &process :
+         dealii::Utilities::MPI::all_gather(communicator,
+                                            std::make_pair(bytes, available)))
+      if (process.first - process.second > worst.first - worst.second)
+        worst = process;
+    AssertThrow(worst.first <= worst.second,
+                dealii::ExcMessage(what + " needs at least " +
+                                   std::to_string(std::uint64_t(worst.first)) +
+                                   " bytes of memory on a CUDA device, but " +
+                                   std::to_string(std::uint64_t(worst.second)) +
+                                   " are available: " + remedy + "."));
+  }
 } // namespace Tessella

@@ -5,6 +5,7 @@
 #include <deal.II/base/mpi.h>
 
 #include <tessella/device/cuda_device.h>
+#include <tessella/device/device_memory.h>
 #include <tessella/numerics/vector_tools.h>
 
 #include <algorithm>
@@ -12,7 +13,6 @@
 #include <exception>
 #include <sstream>
 
-#include "../device/device_share.h"
 #include "../operators/deferred_checks.h"
 
 namespace Tessella
@@ -140,35 +140,6 @@ namespace Tessella
                    (n_components * of_u + of_p + blocks + n_vectors * entries) +
                  4. * 2. * of_p;
         }
-
-        /// Throws, on all processes, if a device has less memory than a flow
-        /// needs. Collective.
-        template <int dim>
-        void
-        check_device_memory(const FlowSpaces<dim>          &spaces,
-                            const IncompressibleParameters &parameters)
-        {
-          const MPI_Comm communicator = spaces.scalar.get_communicator();
-          const double   needed =
-            Utilities::MPI::max(needed_device_memory(spaces, parameters),
-                                communicator);
-          std::size_t available = parameters.assembly.device_memory;
-          if (available == 0)
-            available = Tessella::internal::share_of_device_memory(
-              communicator,
-              Tessella::internal::processes_on_device(communicator),
-              0);
-          const double least =
-            Utilities::MPI::min(double(available), communicator);
-          AssertThrow(needed <= least,
-                      ExcMessage(
-                        "The matrices and vectors of the flow need at least " +
-                        std::to_string(std::uint64_t(needed)) +
-                        " bytes of memory on a CUDA device, but " +
-                        std::to_string(std::uint64_t(least)) +
-                        " are available: use a coarser mesh, a lower degree, "
-                        "more devices, or the backend host."));
-        }
       } // namespace
 
 
@@ -211,6 +182,7 @@ namespace Tessella
         , convection_difference("ConvectionDifference")
         , curl("Vorticity")
         , force("Force", ", FlowData", &functions)
+        , needed_memory(checked_device_memory())
         , velocity_mass(spaces.velocity)
         , pressure_mass(spaces.pressure)
         , vorticity_mass(spaces.vorticity())
@@ -219,8 +191,6 @@ namespace Tessella
         , past_n(std::max(parameters.order, 2U) - 1)
         , past_p(std::max(parameters.order, 2U) - 1)
       {
-        if (on_device<VectorType>)
-          check_device_memory(spaces, parameters);
         // Every operator has one order of quadrature: on the velocity's space
         // it is exact for the convection, 3 k.
         const unsigned int order = std::max(parameters.degree, 2U);
@@ -305,6 +275,24 @@ namespace Tessella
           }
         wu_op.reinit(omega);
         wu_op.reinit(zero_omega);
+      }
+
+
+
+      template <int dim, typename VectorType>
+      double
+      SplittingScheme<dim, VectorType>::checked_device_memory() const
+      {
+        if (!on_device<VectorType>)
+          return 0.;
+        const double bytes = needed_device_memory(spaces, parameters);
+        check_device_memory(spaces.scalar.get_communicator(),
+                            bytes,
+                            parameters.assembly.device_memory,
+                            "The system of matrices and vectors of the flow",
+                            "use a coarser mesh, a lower degree, more devices, "
+                            "or the backend host");
+        return bytes;
       }
 
 

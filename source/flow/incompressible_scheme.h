@@ -224,6 +224,10 @@ namespace Tessella
         vorticity(const VectorType &u, VectorType &result);
 
         // ---- checks
+        /// Bytes of device memory that the flow needs at least, 0 on the host.
+        /// Throws on all processes if a device has less.
+        double
+        checked_device_memory() const;
         void
         check_boundary_ids();
         /// Axes to which symmetry parts are normal, for each condition.
@@ -292,6 +296,9 @@ namespace Tessella
         FunctorIntegrand<dim, DataFlux<dim, Data>>  data_flux;
         FunctorIntegrand<dim, DataSpeed<dim, Data>> data_speed;
 
+        /// Bytes that the flow needs at least on a device; checked before the
+        /// first matrix is made.
+        const double              needed_memory;
         FlowMass<dim, VectorType> velocity_mass, pressure_mass, vorticity_mass;
         std::unique_ptr<PressureSolver<dim, VectorType>>  pressure_solver;
         std::unique_ptr<DiffusionSolver<dim, VectorType>> velocity_solver;
