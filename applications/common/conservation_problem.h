@@ -56,10 +56,11 @@ namespace Tessella
       std::function<std::vector<double>(PolytopewiseOperator<dim> &,
                                         ConservationVector &)>
         limiter;
-      /// Throws, on all processes, if the state after the projection of the
-      /// initial condition is not admissible at a point; may be empty.
+      /// Throws, on all processes, if a state at the beginning, of which the
+      /// text says what it is, is not admissible at a point; may be empty.
       std::function<void(PolytopewiseOperator<dim> &,
-                         const ConservationVector &)>
+                         const ConservationVector &,
+                         const std::string &)>
         check_initial;
       /// Text that a run and the run that it goes on from must have in common,
       /// such as material constants.

@@ -295,7 +295,9 @@ namespace Tessella
       before = polytopewise.integrals(solution());
       limit(state.u, 0.);
       if (problem.check_initial)
-        problem.check_initial(polytopewise, solution());
+        problem.check_initial(polytopewise,
+                              solution(),
+                              "The projection of the initial condition");
       scale = size();
     }
 

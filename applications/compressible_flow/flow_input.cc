@@ -153,7 +153,7 @@ namespace Tessella
         prm.add_parameter("Single precision",
                           data.single_precision,
                           "Whether the preconditioner stores its blocks in "
-                          "float.");
+                          "float; multigrid for degrees up to 3 only.");
         prm.add_parameter("Linear tolerance",
                           data.linear_tolerance,
                           "GMRES ends when the residual has fallen by this "
@@ -848,13 +848,9 @@ namespace Tessella
         std::string("change Flow/Initial condition, or take a finer mesh") +
         (steady || positivity ? "." : ", or set Flow/Positivity.");
       problem->check_initial = [=](PolytopewiseOperator<dim> &op,
-                                   const ConservationVector  &u) {
-        check_points(op,
-                     u.get_mpi_communicator(),
-                     gas,
-                     u,
-                     "The projection of Flow/Initial condition",
-                     remedy);
+                                   const ConservationVector  &u,
+                                   const std::string         &what) {
+        check_points(op, u.get_mpi_communicator(), gas, u, what, remedy);
       };
       if (positivity)
         problem->limiter = [=](PolytopewiseOperator<dim> &op,

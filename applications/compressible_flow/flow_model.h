@@ -136,7 +136,7 @@ namespace Tessella
     make_steady_shock_flow(const FlowModel<dim>  &model,
                            const unsigned int     degree,
                            const SteadyModelData &data);
-    // The same for viscous flow.
+    /// The same for viscous flow.
     template <int dim>
     Flow::SteadyIntegrands<dim>
     make_steady_viscous_shock_flow(const FlowModel<dim>  &model,

@@ -179,9 +179,27 @@ namespace Tessella
     void
     SteadySolver<dim>::check_initial_state()
     {
-      PolytopewiseOperator<dim> polytopewise(handler, coefficient_order);
+      check_state(handler, u, "The projection of the initial condition");
+      if (reconstruction == nullptr)
+        return;
+      reconstruction->reconstruct(u, reconstructed);
+      check_state(solution_handler(),
+                  reconstructed,
+                  "The reconstruction of quadratic functions from the initial "
+                  "condition");
+    }
+
+
+
+    template <int dim>
+    void
+    SteadySolver<dim>::check_state(const AgglomerationHandler<dim> &space,
+                                   const HostVector<double>        &u,
+                                   const std::string               &what)
+    {
+      PolytopewiseOperator<dim> polytopewise(space, coefficient_order);
       const ConservationVector &state = u;
-      problem.check_initial(polytopewise, state);
+      problem.check_initial(polytopewise, state, what);
     }
 
 

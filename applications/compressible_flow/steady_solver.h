@@ -98,9 +98,15 @@ namespace Tessella
       template <typename VectorType, typename MatrixType>
       void
       run_on(const std::string &checkpoint_file);
-      /// Throws if the initial state is not admissible.
+      /// Throws if the initial state, or its reconstruction, is not admissible.
       void
       check_initial_state();
+      /// Throws if @p u, a function of @p space, is not, and says @p what it
+      /// is.
+      void
+      check_state(const AgglomerationHandler<dim> &space,
+                  const HostVector<double>        &u,
+                  const std::string               &what);
       std::string
       method() const;
       void

@@ -59,6 +59,12 @@ namespace Tessella
                       data.exponent >= 0.,
                     ExcMessage("CFL numbers must be positive, and the exponent "
                                "of their growth must not be negative."));
+        AssertThrow(data.method != LinearMethod::gmres_multigrid ||
+                      !data.single_precision || handler.max_degree() <= 3,
+                    ExcMessage("GMRES with multigrid in single precision is "
+                               "for degrees up to 3: take double precision "
+                               "(PseudoTransientData::single_precision) or "
+                               "another preconditioner."));
         constants.agglomerate(internal::polytopes_of(handler));
         constants.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
         using Operator = PointwiseOperator<dim>;
@@ -96,6 +102,11 @@ namespace Tessella
             const auto *const quadratic = &reconstruction->quadratic_handler();
             with_quadratic_change       = std::make_unique<Operator>(
               Handlers{quadratic, quadratic, &constants}, 2, parameters);
+            AssertThrow(integrands.admissible_reconstruction != nullptr,
+                        ExcMessage(
+                          "Steps with a reconstruction need SteadyIntegrands::"
+                          "admissible_reconstruction, AdmissibleStep of length "
+                          "1: make it as make_steady_integrands() does."));
             integrands.admissible_reconstruction->set_coefficient_order(
               integrands.residual->coefficient_order());
           }
@@ -187,15 +198,36 @@ namespace Tessella
         Implementation &implementation;
       };
 
+      /// Sets present to the reconstruction of @p u, and throws if density or
+      /// pressure is not positive there, since no step would keep the bound of
+      /// their changes.
+      void
+      check_reconstruction(const VectorType &u)
+      {
+        reconstruction->reconstruct(u, present);
+        reconstructed_change = 0.;
+        inverse_step         = 0.;
+        with_quadratic_change->template residual<VectorType>(
+          *integrands.admissible_reconstruction,
+          {&present, &reconstructed_change, &inverse_step},
+          marks);
+        AssertThrow(marks.l2_norm() == 0.,
+                    ExcMessage("The reconstruction of the state has a density "
+                               "or pressure that is not positive at a "
+                               "quadrature point: change the initial state, or "
+                               "begin with a solution without a "
+                               "reconstruction."));
+      }
+
       /// |R_n|; computes R_n unless it is that of the last step.
       double
       present_residual(const VectorType &u)
       {
         if (norm < 0.)
           {
-            compute_residual(u, residual);
             if (reconstruction != nullptr)
-              present = reconstructed;
+              check_reconstruction(u);
+            compute_residual(u, residual);
             norm = residual.l2_norm();
             if (state.first_residual == 0.)
               state.first_residual = state.last_residual = norm;

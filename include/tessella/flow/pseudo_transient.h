@@ -52,7 +52,9 @@ namespace Tessella
       SweepData sweeps;
       /// Whether the blocks of the preconditioner are stored in float.
       /// Multigrid keeps a rounded copy of the matrix, half of its memory, and
-      /// all levels in float.
+      /// all levels in float; it is for degrees up to 3, since the matrix is
+      /// not changed to other bases before it is rounded (see "Precision" of
+      /// Multigrid).
       bool single_precision = false;
       /// GMRES ends when the residual of the linear system has fallen by
       /// linear_tolerance or, if tighten is set, by 0.9 (|R_n| / |R_{n-1}|)^2
@@ -143,7 +145,10 @@ namespace Tessella
      * <b>Errors</b>: ExcNotSteady, which names step, CFL number and residual,
      * after max_steps or max_failures; the solution is then that of the last
      * step that succeeded. An initial state that is not admissible gives the
-     * exception of PointwiseOperator, with the point.
+     * exception of PointwiseOperator, with the point; with a reconstruction,
+     * one that is not admissible is an error, too. Others: multigrid in single
+     * precision with degrees above 3, and a reconstruction without
+     * SteadyIntegrands::admissible_reconstruction.
      */
     template <int dim, typename VectorType, typename MatrixType>
     class PseudoTransient
