@@ -185,15 +185,31 @@ namespace Tessella
     double
     ConservationSolver<dim, VectorType>::largest_step(const double t)
     {
-      const std::vector<double> speed =
-        functions.speeds ? functions.speeds(state.u)
-                         : problem.largest_speeds(polytopewise, solution());
-      check(speed,
-            problem.not_admissible,
-            n_steps == 0
-              ? "change Equation/Initial condition, or set Limiter/Bounds."
-              : problem.remedy,
-            t);
+      const std::string remedy =
+        n_steps == 0 && !problem.check_initial
+          ? "change Equation/Initial condition, or set Limiter/Bounds."
+          : problem.remedy;
+      std::vector<double> speed;
+      if (!functions.speeds)
+        speed = problem.largest_speeds(polytopewise, solution());
+      else
+        try
+          {
+            speed = functions.speeds(state.u);
+          }
+        catch (const ExceptionBase &exception)
+          {
+            // An integral of speeds has no value where a state on a facet is
+            // not admissible.
+            std::string reason = error_message(exception);
+            while (!reason.empty() && reason.back() == '.')
+              reason.pop_back();
+            AssertThrow(false,
+                        ExcMessage(
+                          "The wave speeds cannot be computed at time " +
+                          short_text(t) + " (" + reason + "): " + remedy));
+          }
+      check(speed, problem.not_admissible, remedy, t);
       return cfl.smallest(input.time.cfl_number, speed);
     }
 
@@ -451,7 +467,8 @@ namespace Tessella
       if (!t.restart.empty())
         read_checkpoint(t.restart);
       const unsigned int first = n_steps;
-      if (on_tick)
+      // The run before has called it for the state of a checkpoint.
+      if (on_tick && t.restart.empty())
         on_tick(time);
       while (time < t.final_time)
         {

@@ -83,7 +83,8 @@ namespace Tessella
       run(const std::string &checkpoint_file);
 
       /// If it is set, steps end at multiples of tick, too, and on_tick is
-      /// called at the beginning of the run and at these times.
+      /// called at these times and, unless the run goes on from a checkpoint,
+      /// at its beginning.
       double                                 tick = 0.;
       std::function<void(const double time)> on_tick;
 

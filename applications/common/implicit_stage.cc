@@ -52,6 +52,9 @@ namespace Tessella
       , mass(mass)
       , assembly(assembly)
     {
+      AssertThrow(assembly || !ConservationMemory<VectorType>::on_device,
+                  ExcMessage("Implicit methods with vectors on a device need a "
+                             "function that assembles the matrix there."));
       op.reinit(matrix);
     }
 

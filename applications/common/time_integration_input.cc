@@ -57,7 +57,8 @@ namespace Tessella
                         cfl_number,
                         "Steps are this times the least value of 2 |K| / |dK| "
                         "/ ((2 p + 1) s) over polytopes K of volume |K|, "
-                        "surface |dK|, degree p and largest wave speed s.",
+                        "surface |dK|, degree p and largest wave speed s; "
+                        "compressible_flow: see Flow/Wave speeds.",
                         Patterns::Double());
       prm.add_parameter("Method",
                         method_name,

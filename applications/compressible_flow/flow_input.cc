@@ -108,7 +108,9 @@ namespace Tessella
                           "3-D: coordinates along the span, which is normal to "
                           "x and Lift axis, of sections of the bodies, "
                           "separated by commas: NAME-sections.csv and NAME-"
-                          "sections.svg with the pressure coefficient.");
+                          "sections.svg with the pressure coefficient. The "
+                          "plane of symmetry, where the mesh ends, cuts no "
+                          "face: give a station beside it.");
         prm.add_parameter("Reference length",
                           forces.length,
                           "Length of the coefficient of the moment.",
@@ -281,13 +283,16 @@ namespace Tessella
                         "only the final time.",
                         Patterns::Double(0.));
       prm.declare_entry("Wave speeds",
-                        "automatic",
-                        Patterns::Selection("automatic|points|surface"),
-                        "Unsteady flow: those of Time/CFL number. points: the "
-                        "largest |u| + c at quadrature points of a polytope, "
-                        "on the host; surface: the mean of |u.n| + c, the "
-                        "larger one of both sides, over its surface; "
-                        "automatic: points on the host, surface on a device.");
+                        "points",
+                        Patterns::Selection("points|surface"),
+                        "Unsteady flow: those of Time/CFL number, the same on "
+                        "host and device. points: the largest |u| + c at "
+                        "quadrature points of a polytope, which the host "
+                        "computes, for which a device copies the solution "
+                        "once in a step; surface: the mean of |u.n| + c, the "
+                        "larger one of both sides, over its surface, which a "
+                        "device computes itself. It is smaller, and steps are "
+                        "longer for the same CFL number.");
       prm.add_parameter("Positivity",
                         positivity,
                         "Unsteady flow: keeps density and pressure positive at "

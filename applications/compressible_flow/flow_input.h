@@ -95,10 +95,9 @@ namespace Tessella
       /// Whether steps of unsteady flow follow from means of wave speeds over
       /// surfaces.
       bool
-      has_surface_speeds(const bool on_device) const
+      has_surface_speeds() const
       {
-        return wave_speeds == "surface" ||
-               (on_device && wave_speeds != "points");
+        return wave_speeds == "surface";
       }
 
       bool steady = false, reconstruct = false, start_from_last = false;

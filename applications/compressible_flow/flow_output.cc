@@ -421,9 +421,11 @@ namespace Tessella
                                                       b.x,
                                                       b.x + 3);
                 });
+      const double length =
+        points.empty() ? 0. : points.back().x[0] - points.front().x[0];
       for (SectionPoint &point : points)
-        point.chord = (point.x[0] - points.front().x[0]) /
-                      (points.back().x[0] - points.front().x[0]);
+        point.chord =
+          length > 0. ? (point.x[0] - points.front().x[0]) / length : 0.;
       return points;
     }
 
@@ -448,7 +450,8 @@ namespace Tessella
                                  ", where the boundary of Forces/Boundary ids "
                                  "has no points: give a coordinate " +
                                  (lift_axis(input) == 1 ? 'z' : 'y') +
-                                 std::string(" of the body.")));
+                                 std::string(" of the body, beside a plane of "
+                                             "symmetry where the mesh ends.")));
         }
     }
 

@@ -2,12 +2,13 @@
 #include "flow_states.h"
 
 #include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
 
-#include <tessella/base/on_all_processes.h>
 #include <tessella/flow/check_conditions.h>
 
 #include <algorithm>
 #include <mutex>
+#include <vector>
 
 #include "../common/program.h"
 
@@ -103,14 +104,25 @@ namespace Tessella
     {
       typename FirstBadPoint<dim>::Result result;
       op.evaluate(FirstBadPoint<dim>{gas, &result}, u);
-      on_all_processes(communicator, [&]() {
-        AssertThrow(!result.found,
-                    ExcMessage(what + " has the density " +
-                               short_text(result.u[0]) + " and the pressure " +
-                               short_text(gas.pressure(result.u)) +
-                               " at the point (" + point_text(result.x, dim) +
-                               "), but both must be positive: " + remedy));
-      });
+      // Point and state; nothing on processes without such a point.
+      std::vector<double> first;
+      if (result.found)
+        {
+          first.assign(result.x, result.x + dim);
+          first.insert(first.end(), result.u, result.u + dim + 2);
+        }
+      for (const auto &other : Utilities::MPI::all_gather(communicator, first))
+        if (first.empty() || (!other.empty() && other < first))
+          first = other;
+      if (first.empty())
+        return;
+      const double *const x = first.data(), *const state = x + dim;
+      AssertThrow(false,
+                  ExcMessage(what + " has the density " + short_text(state[0]) +
+                             " and the pressure " +
+                             short_text(gas.pressure(state)) +
+                             " at the point (" + point_text(x, dim) +
+                             "), but both must be positive: " + remedy));
     }
 
 

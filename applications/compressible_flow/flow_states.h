@@ -76,7 +76,8 @@ namespace Tessella
     };
     /// Throws, on all processes of @p communicator, if density or pressure of a
     /// discrete function are not positive at a point of PolytopeStencil::x: a
-    /// sentence that begins with @p what and has the point and the values, and
+    /// sentence that begins with @p what and has the first such point in the
+    /// order of coordinates, for any number of processes, and the values, and
     /// ends with @p remedy.
     template <int dim>
     void

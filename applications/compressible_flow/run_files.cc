@@ -4,6 +4,7 @@
 #include <deal.II/base/data_out_base.h>
 #include <deal.II/base/utilities.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -30,12 +31,19 @@ namespace Tessella
         return line.substr(first, line.find('"', first) - first);
       }
 
-      /// Distance below which two times are the same: PVD files have six
-      /// digits.
+      /// Distance below which two times are the same. Times that were read
+      /// from a PVD file are rounded there.
       double
-      tolerance(const double time)
+      tolerance(const double time, const bool was_read)
       {
-        return 1e-9 + 1e-5 * std::abs(time);
+        return 1e-9 + (was_read ? 1e-5 * std::abs(time) : 0.);
+      }
+
+      /// Name of a file without its folder: files of a list are beside it.
+      std::string
+      file_name(const std::string &path)
+      {
+        return path.substr(path.rfind('/') + 1);
       }
 
       PlotFlags
@@ -131,6 +139,33 @@ namespace Tessella
         if (line.find("<DataSet ") != std::string::npos)
           files.emplace_back(std::atof(attribute(line, "timestep").c_str()),
                              attribute(line, "file"));
+      n_read = files.size();
+    }
+
+
+
+    void
+    FieldSeries::remove_after(const double time, const bool with_this)
+    {
+      while (!files.empty())
+        {
+          const double later = files.back().first - time,
+                       same  = tolerance(time, files.size() <= n_read);
+          if (with_this ? later <= -same : later <= same)
+            break;
+          files.pop_back();
+          n_read = std::min(n_read, files.size());
+        }
+    }
+
+
+
+    bool
+    FieldSeries::has_file(const std::string &path) const
+    {
+      return std::any_of(files.begin(), files.end(), [&](const auto &entry) {
+        return entry.second == file_name(path);
+      });
     }
 
 
@@ -138,9 +173,15 @@ namespace Tessella
     std::string
     FieldSeries::append(const double time, const std::string &name)
     {
-      // Files are beside each other.
       const std::string path = output.file(name);
-      files.emplace_back(time, path.substr(path.rfind('/') + 1));
+      // A file that a run before has listed is written again.
+      for (std::size_t i = files.size(); i-- > 0;)
+        if (files[i].second == file_name(path))
+          {
+            files.erase(files.begin() + i);
+            n_read -= i < n_read ? 1 : 0;
+          }
+      files.emplace_back(time, file_name(path));
       write_file(output.file(stem + ".pvd"), [&](std::ostream &out) {
         DataOutBase::write_pvd_record(out, files);
       });
@@ -152,11 +193,14 @@ namespace Tessella
     std::string
     FieldSeries::add(const double time)
     {
-      while (!files.empty() && files.back().first > time - tolerance(time))
-        files.pop_back();
-      return append(time,
-                    stem + "-" + Utilities::int_to_string(files.size(), 4) +
-                      ".vtu");
+      remove_after(time, true);
+      const auto name = [&](const std::size_t number) {
+        return stem + "-" + Utilities::int_to_string(number, 4) + ".vtu";
+      };
+      std::size_t number = files.size();
+      while (has_file(output.file(name(number))))
+        ++number;
+      return append(time, name(number));
     }
 
 
@@ -164,9 +208,9 @@ namespace Tessella
     std::string
     FieldSeries::add_last(const double time, const std::string &ending)
     {
-      while (!files.empty() && files.back().first > time + tolerance(time))
-        files.pop_back();
-      if (!files.empty() && files.back().first > time - tolerance(time))
+      remove_after(time, false);
+      if (!files.empty() &&
+          files.back().first > time - tolerance(time, files.size() <= n_read))
         return output.file(stem + ending);
       return append(time, stem + ending);
     }

@@ -35,13 +35,22 @@ namespace Tessella
       add_last(const double time, const std::string &ending);
 
     private:
-      /// Puts the file @p name in the list, at its end, and returns its path.
+      /// Takes files of times after @p time, and of this time if @p with_this
+      /// is set, from the list.
+      void
+      remove_after(const double time, const bool with_this);
+      bool
+      has_file(const std::string &path) const;
+      /// Puts the file @p name in the list, at its end, in place of an earlier
+      /// entry with this name, and returns its path.
       std::string
       append(const double time, const std::string &name);
 
       const OutputInput                          &output;
       const std::string                           stem;
       std::vector<std::pair<double, std::string>> files;
+      /// The first entries of the list come from the PVD file.
+      std::size_t n_read = 0;
     };
 
     /// Forces at several times, or after several steps of a steady run, with

@@ -25,18 +25,6 @@ namespace Tessella
                  ? make_steady_shock_flow(problem.model, degree, data)
                  : make_steady_flow(problem.model, degree, data);
       }
-
-      /// Volume of the bounding box of a polytope.
-      template <int dim>
-      double
-      box_volume(const PolytopicMesh<dim> &mesh, const unsigned int k)
-      {
-        const double *const box    = &mesh.box[2 * dim * k];
-        double              result = 1.;
-        for (int d = 0; d < dim; ++d)
-          result *= box[dim + d] - box[d];
-        return result;
-      }
     } // namespace
 
 
@@ -52,31 +40,54 @@ namespace Tessella
       : input(input)
       , problem(problem)
       , handler(handler)
-      , constants(constants)
       , integrands(make_integrands(
           input, problem, handler.max_degree(), coefficient_order))
       , viscosity(input.shock.create(handler, problem.model.gas))
       , polytopewise(handler, coefficient_order)
       , op({&handler, &constants}, 0, data)
-      , on_constants({&handler, &constants}, 1, data)
       , data_without(problem.data)
     {
+      PointwiseOperator<dim> on_constants({&handler, &constants}, 1, data);
       for (VectorType *vector : {&eps, &one, &marks})
         on_constants.reinit(*vector);
-      const PolytopicMesh<dim> &mesh   = handler.polytopic_mesh();
-      const auto               &degree = handler.polytopic_dofs().degree;
-      std::vector<double>       values;
-      const CFLSteps<dim>       steps(handler);
+      // The basis function of constants is 1 / sqrt(box).
       for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
-        {
-          // The basis function is 1 / sqrt(box).
-          values.push_back(std::sqrt(box_volume(mesh, k)));
-          surface.push_back(2. * mesh.measure[k] /
-                            ((2. * degree[k] + 1.) * steps.lengths()[k]));
-        }
-      internal::set_owned_entries(values, one);
+        root_box.push_back(std::sqrt(handler.bounding_box(k).volume()));
+      internal::set_owned_entries(root_box, one);
+      if (input.has_surface_speeds())
+        set_surfaces(constants, data);
       if (input.shock.active)
         problem.data = input.shock.description() + problem.data;
+    }
+
+
+
+    template <int dim, typename VectorType>
+    void
+    UnsteadyFlow<dim, VectorType>::set_surfaces(
+      const AgglomerationHandler<dim> &constants,
+      const AssemblyParameters        &data)
+    {
+      speed_operator = std::make_unique<PointwiseOperator<dim>>(
+        std::vector<const AgglomerationHandler<dim> *>{&handler, &constants},
+        1,
+        data);
+      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+      for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+        {
+          double sum = 0.;
+          for (unsigned int e = mesh.polytope_interface_offset[k];
+               e < mesh.polytope_interface_offset[k + 1];
+               ++e)
+            {
+              const unsigned int i = mesh.polytope_interface[e] / 2;
+              for (unsigned int f = mesh.facet_offset[i];
+                   f < mesh.facet_offset[i + 1];
+                   ++f)
+                sum += mesh.facet_measure[f];
+            }
+          surface.push_back(sum);
+        }
     }
 
 
@@ -103,7 +114,7 @@ namespace Tessella
           viscosity->compute(u, eps);
           op.template residual<VectorType>(*integrands.residual, {&u, &eps}, r);
         };
-      if (input.has_surface_speeds(on_device))
+      if (input.has_surface_speeds())
         result.speeds = [this](const VectorType &u) {
           return surface_speeds(u);
         };
@@ -131,13 +142,12 @@ namespace Tessella
     {
       if (viscosity != nullptr)
         viscosity->compute(u, eps);
-      on_constants.template residual<VectorType>(*integrands.speed,
-                                                 {&u, &eps},
-                                                 marks);
+      speed_operator->template residual<VectorType>(*integrands.speed,
+                                                    {&u, &eps},
+                                                    marks);
       std::vector<double> result = internal::owned_entries(marks);
       for (unsigned int k = 0; k < result.size(); ++k)
-        result[k] *=
-          std::sqrt(box_volume(handler.polytopic_mesh(), k)) / surface[k];
+        result[k] *= root_box[k] / surface[k];
       return result;
     }
 

@@ -22,7 +22,8 @@ namespace Tessella
      *    computed for every stage, and wave speeds with the viscous part (2 p +
      *    1) eps / h, with which explicit methods are stable;
      *  - wave speeds as means over the surfaces of polytopes
-     *    (Flow/Wave speeds), which a device computes;
+     *    (Flow/Wave speeds = surface), which a device computes; those at points
+     *    are computed on the host, from a copy of the solution;
      *  - for implicit methods on a device, the matrix M / tau + R'.
      */
     template <int dim, typename VectorType>
@@ -50,6 +51,10 @@ namespace Tessella
       functions();
 
     private:
+      /// Prepares surface_speeds().
+      void
+      set_surfaces(const AgglomerationHandler<dim> &constants,
+                   const AssemblyParameters        &data);
       std::vector<double>
       surface_speeds(const VectorType &u);
       std::vector<double>
@@ -58,15 +63,18 @@ namespace Tessella
       const FlowInput                                &input;
       FlowProblem<dim>                               &problem;
       const AgglomerationHandler<dim>                &handler;
-      const AgglomerationHandler<dim>                &constants;
       const Flow::SteadyIntegrands<dim>               integrands;
       std::unique_ptr<Flow::ArtificialViscosity<dim>> viscosity;
       PolytopewiseOperator<dim>                       polytopewise;
-      PointwiseOperator<dim>                          op, on_constants;
+      PointwiseOperator<dim>                          op;
+      /// Integrals of wave speeds over surfaces; null without
+      /// Flow/Wave speeds = surface.
+      std::unique_ptr<PointwiseOperator<dim>> speed_operator;
       /// The viscosity, or zero; a constant; integrals over surfaces.
       VectorType eps, one, marks;
-      /// Measures of the surfaces of polytopes.
-      std::vector<double> surface;
+      /// Square roots of the volumes of bounding boxes, and measures of the
+      /// surfaces of polytopes.
+      std::vector<double> root_box, surface;
       const std::string   data_without;
     };
   } // namespace Application

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 # Runs PROGRAM in DIRECTORY and looks at its files: histories of forces and lists of
-# fields of steady runs (bump.prm of the folder SOURCE), which a run that goes on from
-# a checkpoint continues, drawings, and sections of a wing (WING, a parameter file).
+# fields of steady and unsteady runs (bump.prm and vortex.prm of the folder SOURCE),
+# which a run that goes on from a checkpoint continues, drawings, and sections of a
+# wing (WING, a parameter file).
 
 cmake_minimum_required(VERSION 3.16)
 
@@ -83,10 +84,29 @@ foreach(file ${stem}-history.csv ${stem}.pvd ${stem}-forces.svg
   expect_same(whole/${file} parts/${file})
 endforeach()
 
-# Without a list of ticks the state at the end is recorded.
-run(${SOURCE}/vortex.prm "Mesh/Levels=1" "Discretisation/Degree=1" "Flow/Tick=0"
-  "Output/Name=vortex" "Output/Directory=whole" "Output/Solution=true")
-expect_lines(whole/vortex-0-p1.pvd 1 "file=\"vortex-0-p1-solution.vtu\"")
+# Without ticks the state at the end is recorded. A run that goes on from there writes
+# the file again, which is in the list only once.
+set(vortex ${SOURCE}/vortex.prm "Mesh/Levels=1" "Discretisation/Degree=1"
+  "Output/Name=vortex" "Output/Solution=true")
+set(stem vortex-0-p1)
+set(end ${vortex} "Flow/Tick=0" "Output/Directory=end" "Time/Checkpoint every=1")
+run(${end} "Time/Final time=0.2")
+expect_lines(end/${stem}.pvd 1 "timestep=\"0.2\".*file=\"${stem}-solution.vtu\"")
+run(${end} "Time/Restart from=end/${stem}.checkpoint")
+expect_lines(end/${stem}.pvd 1 "timestep=\"0.5\".*file=\"${stem}-solution.vtu\"")
+expect_lines(end/${stem}.pvd 1 "<DataSet ")
+
+# With ticks, a stop between two of them changes neither history nor list.
+list(APPEND vortex "Forces/Boundary ids=0")
+run(${vortex} "Output/Directory=whole")
+expect_lines(whole/${stem}-history.csv 4 "^(0|0.2|0.4|0.5),")
+expect_lines(whole/${stem}.pvd 4 "<DataSet ")
+run(${vortex} "Output/Directory=parts" "Time/Stop after=8")
+expect_lines(parts/${stem}-history.csv 2 "^(0|0.2),")
+run(${vortex} "Output/Directory=parts" "Time/Restart from=parts/${stem}.checkpoint")
+foreach(file ${stem}-history.csv ${stem}.pvd)
+  expect_same(whole/${file} parts/${file})
+endforeach()
 
 # Sections: with constants on tetrahedra their pressures are among those at the
 # points of the surface.

@@ -142,7 +142,18 @@ if(LAUNCHER)
   string(REPLACE "%%" ";" launcher "${LAUNCHER}")
   check_restart(steady.prm ${wide})
   check_restart(reconstruction.prm)
+  # Another number of processes reports the same point.
+  configure_file(${SOURCE}/../bad_input/compressible_projection.prm
+    ${DIRECTORY}/run.prm COPYONLY)
+  run(bad "Output/Directory=.")
+  string(REGEX REPLACE "[ \n]+" " " said "${error}")
+  string(REGEX MATCH "at the point \\([^)]*\\)" point "${said}")
   set(launcher)
+  run(bad "Output/Directory=.")
+  if(point STREQUAL "")
+    message(FATAL_ERROR "Two processes report no point:\n${said}")
+  endif()
+  expect("${point}, but both must be positive")
 endif()
 set(degree 2)
 

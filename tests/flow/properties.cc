@@ -348,11 +348,16 @@ test_threads(const std::string &name,
   const auto        &r = results[0];
   const unsigned int n = r.size();
   check(name + ": several steps", n >= 4);
-  // Weights of WENO are held fixed in the tangent.
+  // Weights of WENO are held fixed in the tangent. The last residuals are
+  // rounding errors.
+  unsigned int last = n - 1;
+  while (last > 1 && r[last].reduction < 1e-9)
+    --last;
   if (!weno)
     check(name + ": the last steps are quadratic",
-          r[n - 1].reduction <
-            100. * r[n - 2].reduction * r[n - 2].reduction + 1e-11);
+          r[last - 1].reduction < 1e-3 &&
+            r[last].reduction <
+              100. * r[last - 1].reduction * r[last - 1].reduction);
 }
 
 
