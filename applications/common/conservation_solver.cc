@@ -467,7 +467,7 @@ namespace Tessella
       if (!t.restart.empty())
         read_checkpoint(t.restart);
       const unsigned int first = n_steps;
-      // The run before has called it for the state of a checkpoint.
+      // Ticks up to the checkpoint were those of the run that wrote it.
       if (on_tick && t.restart.empty())
         on_tick(time);
       while (time < t.final_time)

@@ -179,14 +179,18 @@ namespace Tessella
     void
     SteadySolver<dim>::check_initial_state()
     {
-      check_state(handler, u, "The projection of the initial condition");
+      const std::string what =
+        has_start ? "the solution of the last degree" : "the initial condition";
+      check_state(handler,
+                  u,
+                  (has_start ? "The transfer of " : "The projection of ") +
+                    what);
       if (reconstruction == nullptr)
         return;
       reconstruction->reconstruct(u, reconstructed);
       check_state(solution_handler(),
                   reconstructed,
-                  "The reconstruction of quadratic functions from the initial "
-                  "condition");
+                  "The reconstruction of quadratic functions from " + what);
     }
 
 
@@ -197,7 +201,11 @@ namespace Tessella
                                    const HostVector<double>        &u,
                                    const std::string               &what)
     {
-      PolytopewiseOperator<dim> polytopewise(space, coefficient_order);
+      // Rules of this order are those of the residual: a higher one would give
+      // curved cells other points than a run has that goes on.
+      PolytopewiseOperator<dim> polytopewise(space,
+                                             std::max(1U, coefficient_order) -
+                                               1);
       const ConservationVector &state = u;
       problem.check_initial(polytopewise, state, what);
     }

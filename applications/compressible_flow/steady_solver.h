@@ -101,8 +101,8 @@ namespace Tessella
       /// Throws if the initial state, or its reconstruction, is not admissible.
       void
       check_initial_state();
-      /// Throws if @p u, a function of @p space, is not, and says @p what it
-      /// is.
+      /// Throws if @p u, a function of @p space, is not admissible, and says
+      /// @p what it is.
       void
       check_state(const AgglomerationHandler<dim> &space,
                   const HostVector<double>        &u,

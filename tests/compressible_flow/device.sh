@@ -9,8 +9,8 @@
 # and implicit methods, Euler and Navier-Stokes equations, a sensor, a restart and a
 # limiter. The forces on the boundary, integrals of pressure and stress with twelve
 # digits, must agree at all times, and two runs on the device must write the same
-# checkpoints. Steady runs with each preconditioner, and with reconstructions, must have
-# the same tables. Exit status 77 without a device.
+# checkpoints. Steady runs with LU-SGS, ILU(0) and multigrid, and with reconstructions,
+# must have the same tables, but for the numbers of iterations. Exit status 77 without a device.
 set -u
 program=$1 folder=$2 directory=$3
 rm -rf "$directory"
@@ -70,7 +70,14 @@ compare_steady()
     run "$name-$backend" "$file" $backend "$@" || { fail "$name on $backend"
       tail -3 "$name-$backend.log"; return; }
   done
-  cmp "$name-host.txt" "$name-cuda.txt" ||
+  # Rounding may change the last iterations of a solver.
+  for backend in host cuda; do
+    awk -F'|' '/\| iterations/ { for (i = 1; i <= NF; ++i)
+                 if ($i ~ /^ *iterations *$/) skip = i }
+      { line = ""; for (i = 1; i <= NF; ++i) if (i != skip) line = line "|" $i
+        print line }' "$name-$backend.txt" > "$name-$backend.table"
+  done
+  cmp "$name-host.table" "$name-cuda.table" ||
     { fail "$name: tables"; cat "$name-host.txt" "$name-cuda.txt"; return; }
   echo "$name: $(grep -c '^| [0-9]' "$name-cuda.txt") runs, the same table"
 }
@@ -113,6 +120,7 @@ cmp part-0-p2-history.csv whole-0-p2-history.csv || fail "history after a restar
 compare limiter 2 vortex.prm "$forces" "Flow/Positivity=true"
 
 exact=("Flow/Numerical flux=hllc" "Steady/Jacobian=exact" "Steady/Ordering=colors")
+compare_steady lusgs steady.prm "${exact[@]}" "Steady/Solver=gmres lu-sgs"
 compare_steady ilu0 steady.prm "${exact[@]}" "Steady/Solver=gmres ilu0"
 compare_steady multigrid multigrid.prm "${exact[@]}"
 compare_steady reconstruction reconstruction.prm "${exact[@]}"
