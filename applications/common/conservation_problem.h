@@ -68,7 +68,7 @@ namespace Tessella
       /// First words of the sentence that reports a polytope whose state is not
       /// admissible.
       std::string not_admissible;
-      /// What to do about it, at the end of that sentence.
+      /// Advice at the end of that sentence.
       std::string remedy =
         "lower Time/CFL number, or set Limiter/Bounds and Slopes.";
     };

@@ -55,8 +55,8 @@ namespace Tessella
     public:
       using State = ConservationState<VectorType>;
 
-      /// What replaces parts of the problem where VectorType matters; may be
-      /// empty.
+      /// Functions that replace parts of the problem where VectorType matters;
+      /// may be empty.
       struct Functions
       {
         /// Residual of a state if it is not that of the integrand alone, which

@@ -702,7 +702,7 @@ namespace Tessella
                         << number(pixel_y(y_axis.transform(p.second))) << ' ';
                   out << "\"/>\n";
                 }
-              // Of many points some have markers, which would cover the curve.
+              // Markers of all points would cover a curve of many points.
               const std::size_t every =
                 points[c].size() > 100 ? points[c].size() / 20 : 1;
               for (std::size_t i = 0; i < points[c].size(); i += every)

@@ -123,7 +123,7 @@ namespace Tessella
       struct HistoryRow
       {
         double time, energy, dissipation;
-        /// Of pressure, velocity, penalty step and temperature.
+        /// Iterations of pressure, velocity, penalty step and temperature.
         double iterations[4];
         double forces[dim];
       };

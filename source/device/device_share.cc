@@ -123,7 +123,7 @@ namespace Tessella
       available = limit;
     else if (!processes.empty())
       available = share;
-    // Of the process that lacks most.
+    // Bytes needed and available on the process that lacks most.
     std::pair<double, double> worst(0., 0.);
     for (const auto &process :
          dealii::Utilities::MPI::all_gather(communicator,

@@ -110,7 +110,7 @@ set_start(const AgglomerationHandler<dim> &handler, HostVector<double> &u)
                                  vector);
 }
 
-/// Of all components, or of the momentum alone.
+/// L2 error of all components, or of the momentum alone.
 template <int dim>
 double
 l2_error(const AgglomerationHandler<dim> &handler,
