@@ -318,8 +318,8 @@ namespace Tessella
       {
         initialize_multigrid(matrix, multigrid);
       }
-      /// Up to the degrees of flows, blocks need no change of basis before they
-      /// are rounded; without one, structures are kept from step to step.
+      /// Up to degree 3, blocks need no change of basis before they are
+      /// rounded; without one, structures are kept from step to step.
       void
       initialize(Multigrid<SingleMatrix> &multigrid)
       {
