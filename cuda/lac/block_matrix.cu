@@ -114,7 +114,10 @@ namespace Tessella
          * Computes the product for one RowUnit per S lanes. G lanes work on a
          * row; each lane handles R rows and loads U packs of V values per row
          * at once. @p columns: see Columns. @p places: positions of ordered
-         * packs in their row.
+         * packs in their row. With C > 1, a unit stands for the rows of C
+         * components that share their values: entries of component c of x and y
+         * lie c @p n_packs packs after those of the first component, and each
+         * value is loaded once.
          */
         template <typename Number,
                   int     V,
@@ -122,7 +125,8 @@ namespace Tessella
                   int     G,
                   int     R,
                   int     U,
-                  Columns order>
+                  Columns order,
+                  int     C = 1>
         __global__ void
         __launch_bounds__(n_threads)
           product_kernel(const std::uint64_t n_units,
@@ -144,9 +148,9 @@ namespace Tessella
           if (u < n_units)
             unit = units[u];
           const unsigned int group = (lane % S) / G, l = lane % G;
-          const unsigned int width  = unit.width / V;
-          const Number      *first  = values + unit.first_value;
-          Number             sum[R] = {};
+          const unsigned int width     = unit.width / V;
+          const Number      *first     = values + unit.first_value;
+          Number             sum[C][R] = {};
           // Packs of a lane: block and position within the block of the first
           // pack, and the increments from one pack to the next.
           const unsigned int block_step = uniform ? G / n_packs : 0,
@@ -156,7 +160,7 @@ namespace Tessella
 
           for (unsigned int c = l; c < width; c += G * U)
             {
-              Pack<Number, V> a[R][U], z[U];
+              Pack<Number, V> a[R][U], z[C][U];
 #pragma unroll
               for (int k = 0; k < U; ++k)
                 {
@@ -177,14 +181,20 @@ namespace Tessella
 #pragma unroll
               for (int k = 0; k < U; ++k)
                 {
-                  z[k] = {};
+#pragma unroll
+                  for (int b = 0; b < C; ++b)
+                    z[b][k] = {};
                   if (c + k * G < width)
                     {
                       const unsigned int p =
                         uniform ? columns[unit.first_column + block] + rest * V
                                 : columns[unit.first_column + c + k * G];
-                      z[k] = *reinterpret_cast<const Pack<Number, V> *>(
-                        entry_of(x, p, n_owned, ghost_shift));
+                      const Number *const entry =
+                        entry_of(x, p, n_owned, ghost_shift);
+#pragma unroll
+                      for (int b = 0; b < C; ++b)
+                        z[b][k] = *reinterpret_cast<const Pack<Number, V> *>(
+                          entry + b * n_packs * V);
                     }
                   if (uniform)
                     {
@@ -202,8 +212,10 @@ namespace Tessella
 #pragma unroll
                 for (int i = 0; i < R; ++i)
 #pragma unroll
-                  for (int v = 0; v < V; ++v)
-                    sum[i] = fma(a[i][k].v[v], z[k].v[v], sum[i]);
+                  for (int b = 0; b < C; ++b)
+#pragma unroll
+                    for (int v = 0; v < V; ++v)
+                      sum[b][i] = fma(a[i][k].v[v], z[b][k].v[v], sum[b][i]);
             }
 
           // Reduction over the lanes of a row: lanes exchange halves of their
@@ -219,14 +231,16 @@ namespace Tessella
                 {
                   const bool upper = (lane & offset) != 0;
 #pragma unroll
-                  for (int i = 0; i < half; ++i)
-                    {
-                      const Number other =
-                        i + half < m ? sum[(i + half) % R] : Number(0);
-                      const Number send = upper ? sum[i] : other,
-                                   keep = upper ? other : sum[i];
-                      sum[i] = keep + __shfl_xor_sync(~0u, send, offset);
-                    }
+                  for (int b = 0; b < C; ++b)
+#pragma unroll
+                    for (int i = 0; i < half; ++i)
+                      {
+                        const Number other =
+                          i + half < m ? sum[b][(i + half) % R] : Number(0);
+                        const Number send = upper ? sum[b][i] : other,
+                                     keep = upper ? other : sum[b][i];
+                        sum[b][i] = keep + __shfl_xor_sync(~0u, send, offset);
+                      }
                   if (upper)
                     {
                       first_row += half;
@@ -238,7 +252,9 @@ namespace Tessella
                 }
               else
                 {
-                  sum[0] += __shfl_xor_sync(~0u, sum[0], offset);
+#pragma unroll
+                  for (int b = 0; b < C; ++b)
+                    sum[b][0] += __shfl_xor_sync(~0u, sum[b][0], offset);
                   if (lane & offset)
                     n = 0;
                 }
@@ -248,7 +264,9 @@ namespace Tessella
             {
               const unsigned int row = group + (S / G) * (first_row + i);
               if (i < n && row < unit.n_rows)
-                y.store(unit.first_row + row, sum[i]);
+#pragma unroll
+                for (int b = 0; b < C; ++b)
+                  y.store(unit.first_row + row + b * n_packs * V, sum[b][i]);
             }
         }
 
@@ -310,6 +328,8 @@ namespace Tessella
           y.store(unit.first_row + i, total(sum));
         }
 
+        /// Largest number of components that product_kernel() computes at once.
+        constexpr unsigned int max_components = 3;
         /// Largest number of rows of blocks that are put into batches.
         constexpr unsigned int max_batch_size = 10;
         /// Largest number of rows of a batch: with n_threads rows, shared
@@ -760,6 +780,11 @@ namespace Tessella
         /// Largest block size of all processes.
         unsigned int max_n   = 0;
         bool         uniform = false;
+        /// Number of consecutive block rows that share their values, see
+        /// ComponentRows; 1 if there are none.
+        unsigned int n_components = 1;
+        /// Whether a kernel computes all components of interior rows at once.
+        bool fused = false;
         /// Number of values of a pack.
         unsigned int pack = 1;
 
@@ -767,10 +792,11 @@ namespace Tessella
         Array<unsigned int> columns;
         /// Columns of boundary rows, see Columns::ordered.
         Array<unsigned int> boundary_columns, boundary_places;
-        /// Units of interior and boundary rows, by type: block rows of at most
-        /// 4 rows, of at most 10 rows, and parts of at most 7 rows of larger or
-        /// wider block rows.
-        Array<RowUnit> units[2][3];
+        /// Units of interior rows, of boundary rows, and of interior rows of
+        /// all components that share their values, by type: block rows of at
+        /// most 4 rows, of at most 10 rows, and parts of at most 7 rows of
+        /// larger or wider block rows.
+        Array<RowUnit> units[3][3];
         /// Boundary rows that would be in batches if there were only one
         /// process.
         Array<RowUnit> single_rows;
@@ -808,9 +834,10 @@ namespace Tessella
           std::vector<bool> at_boundary;
           /// Result of make_batches().
           std::vector<bool> in_batch;
-          /// First index: interior or boundary rows. Second index: type, as in
-          /// the member units.
-          std::vector<RowUnit>      units[2][3], single_rows;
+          /// Whether a block row shares its values with another one.
+          std::vector<bool> shared;
+          /// Indices as of the member units.
+          std::vector<RowUnit>      units[3][3], single_rows;
           std::vector<unsigned int> columns, boundary_columns, boundary_places;
 
           /// Number of rows of a block.
@@ -837,6 +864,7 @@ namespace Tessella
               "devices.");
           Lists lists = {sparsity, dof_offset};
           choose_pack(lists, all);
+          find_components(lists);
           // Columns are in ascending order, hence ghosts come last.
           lists.at_boundary.resize(n);
           for (std::size_t k = 0; k < n; ++k)
@@ -850,7 +878,9 @@ namespace Tessella
                 lists.at_boundary[k] ? lists.boundary_columns.size()
                                      : lists.columns.size();
               list_columns(lists, k, all);
-              if (lists.size(k) > 0)
+              // The unit of the first component serves all of them.
+              if (lists.size(k) > 0 &&
+                  (part_of(lists, k) < 2 || k % n_components == 0))
                 list_units(lists, k, first_column);
             }
 
@@ -863,7 +893,7 @@ namespace Tessella
           boundary_columns = Array<unsigned int>(lists.boundary_columns);
           boundary_places  = Array<unsigned int>(lists.boundary_places);
           single_rows      = Array<RowUnit>(lists.single_rows);
-          for (unsigned int part = 0; part < 2; ++part)
+          for (unsigned int part = 0; part < 3; ++part)
             for (unsigned int type = 0; type < 3; ++type)
               units[part][type] = Array<RowUnit>(lists.units[part][type]);
         }
@@ -891,6 +921,57 @@ namespace Tessella
           pack = 1;
           while (2 * pack * sizeof(Number) <= 16 && bits % (2 * pack) == 0)
             pack *= 2;
+        }
+
+        /// Finds block rows that share their values, as ComponentRows makes
+        /// them, and whether one kernel can compute them at once.
+        void
+        find_components(Lists &lists)
+        {
+          const BlockSparsity &sparsity = lists.sparsity;
+          const std::size_t    n        = sparsity.row_width.size();
+          // Whether row k has the values of row k - 1.
+          const auto shares = [&](const std::size_t k) {
+            return k > 0 && k < n && lists.size(k - 1) > 0 &&
+                   lists.size(k) == lists.size(k - 1) &&
+                   sparsity.row_width[k] == sparsity.row_width[k - 1] &&
+                   sparsity.value_offset[k] == sparsity.value_offset[k - 1];
+          };
+          lists.shared.assign(n, false);
+          bool regular = uniform;
+          for (std::size_t k = 0, end; k < n; k = end)
+            {
+              for (end = k + 1; shares(end); ++end)
+                ;
+              if (end == k + 1)
+                continue;
+              const unsigned int count = static_cast<unsigned int>(end - k);
+              if (n_components == 1)
+                n_components = count;
+              regular = regular && count == n_components && k % count == 0;
+              std::fill(lists.shared.begin() + k,
+                        lists.shared.begin() + end,
+                        true);
+              const std::uint64_t one = sparsity.block_offset[k];
+              for (std::size_t row = k + 1; row < end; ++row)
+                for (std::uint64_t m = sparsity.block_offset[row];
+                     m < sparsity.block_offset[row + 1];
+                     ++m)
+                  regular =
+                    regular &&
+                    sparsity.block_column[m] ==
+                      sparsity
+                          .block_column[one + m - sparsity.block_offset[row]] +
+                        (row - k);
+            }
+          fused = regular && n_components > 1 && n_components <= max_components;
+        }
+
+        /// Index of the units of block row @p k, see the member units.
+        unsigned int
+        part_of(const Lists &lists, const std::size_t k) const
+        {
+          return lists.at_boundary[k] ? 1 : fused && lists.shared[k] ? 2 : 0;
         }
 
         /// Appends the columns of block row @p k.
@@ -956,7 +1037,7 @@ namespace Tessella
           const unsigned int parts = type < 2 ? 1 : round_up(size, 7),
                              rows  = round_up(size, parts);
           for (unsigned int i = 0; i < size; i += rows)
-            lists.units[lists.at_boundary[k]][type].push_back(
+            lists.units[part_of(lists, k)][type].push_back(
               unit(i, std::min(rows, size - i)));
         }
 
@@ -968,7 +1049,8 @@ namespace Tessella
                      const std::vector<bool> &at_boundary)
         {
           std::vector<bool> in_batch(n, false);
-          if (!uniform || max_n == 0 || max_n > max_batch_size)
+          if (!uniform || max_n == 0 || max_n > max_batch_size ||
+              n_components > 1)
             return in_batch;
           // limit that lets a multiprocessor hold several batches
           const std::size_t max_bytes = 46080;
@@ -1056,7 +1138,8 @@ namespace Tessella
         launch(const Array<RowUnit>      &units,
                const Destination<Number> &y,
                const Number              *x,
-               const Number              *ghosts) const
+               const Number              *ghosts,
+               const bool                 all_components) const
         {
           if (units.size() == 0)
             return;
@@ -1064,11 +1147,17 @@ namespace Tessella
           const unsigned int n_blocks  = static_cast<unsigned int>(
             (units.size() + per_block - 1) / per_block);
           // Null for interior rows.
-          const bool ordered = ghosts != nullptr;
-          const auto kernel =
-            ordered   ? product_kernel<Number, V, S, G, R, U, Columns::ordered>
-            : uniform ? product_kernel<Number, V, S, G, R, U, Columns::uniform>
-                      : product_kernel<Number, V, S, G, R, U, Columns::packs>;
+          const bool     ordered = ghosts != nullptr;
+          constexpr auto one     = Columns::uniform;
+          auto kernel = product_kernel<Number, V, S, G, R, U, Columns::ordered>;
+          if (!ordered && !uniform)
+            kernel = product_kernel<Number, V, S, G, R, U, Columns::packs>;
+          else if (!ordered && !all_components)
+            kernel = product_kernel<Number, V, S, G, R, U, one>;
+          else if (!ordered)
+            kernel = n_components == 2
+                       ? product_kernel<Number, V, S, G, R, U, one, 2>
+                       : product_kernel<Number, V, S, G, R, U, one, 3>;
           kernel<<<n_blocks, n_threads, 0, current_stream()>>>(
             units.size(),
             units.data(),
@@ -1096,7 +1185,7 @@ namespace Tessella
                           const Number              *x,
                           const Number              *ghosts) const
         {
-          launch_all<V>(units[1], y, x, ghosts);
+          launch_all<V>(units[1], y, x, ghosts, false);
           if (single_rows.size() == 0)
             return;
           ordered_row_kernel<Number, V>
@@ -1132,7 +1221,8 @@ namespace Tessella
             with_size<max_batch_size>(max_n, [&](const auto N) {
               this->template multiply_batches<N()>(y, x);
             });
-          launch_all<V>(units[0], y, x, nullptr);
+          launch_all<V>(units[0], y, x, nullptr, false);
+          launch_all<V>(units[2], y, x, nullptr, true);
           if (rows == ProductRows::all)
             multiply_boundary<V>(y, x, ghosts);
         }
@@ -1142,24 +1232,24 @@ namespace Tessella
         launch_all(const Array<RowUnit> (&units)[3],
                    const Destination<Number> &y,
                    const Number              *x,
-                   const Number              *ghosts) const
+                   const Number              *ghosts,
+                   const bool                 all_components) const
         {
           // The shapes were measured on an H200. If a lane loads 16 bytes at a
           // time, it needs fewer loads in flight.
           constexpr bool full     = V * sizeof(Number) == 16,
                          is_float = sizeof(Number) == 4;
           if (full && !is_float)
-            launch<V, 32, 16, 2, 2>(units[0], y, x, ghosts);
+            launch<V, 32, 16, 2, 2>(units[0], y, x, ghosts, all_components);
           else
-            launch<V, 16, 8, 2, (full ? 2 : 3)>(units[0], y, x, ghosts);
+            launch<V, 16, 8, 2, (full ? 2 : 3)>(
+              units[0], y, x, ghosts, all_components);
           if (is_float && !full)
-            launch<V, 32, 8, 3, 3>(units[1], y, x, ghosts);
+            launch<V, 32, 8, 3, 3>(units[1], y, x, ghosts, all_components);
           else
-            launch<V, 32, 16, 5, 3>(units[1], y, x, ghosts);
-          launch<V, 32, 32, 7, (full && !is_float ? 1 : 2)>(units[2],
-                                                            y,
-                                                            x,
-                                                            ghosts);
+            launch<V, 32, 16, 5, 3>(units[1], y, x, ghosts, all_components);
+          launch<V, 32, 32, 7, (full && !is_float ? 1 : 2)>(
+            units[2], y, x, ghosts, all_components);
         }
 
         // Divides the block columns into batches; @p offset and @p place as in
@@ -1171,7 +1261,7 @@ namespace Tessella
                             const std::vector<std::uint64_t> &place)
         {
           const std::size_t n = sparsity.row_width.size();
-          if (!uniform || max_n == 0 || max_n > 6 ||
+          if (!uniform || max_n == 0 || max_n > 6 || n_components > 1 ||
               n_values / pack >= (1ull << 32))
             return false;
           const unsigned int n_packs     = max_n / pack,

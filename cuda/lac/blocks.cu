@@ -137,8 +137,10 @@ namespace Tessella
         {
           extern __shared__ __align__(16) unsigned char shared[];
           const unsigned int k = first_block + blockIdx.x, n = rows.size(k);
-          unsigned int      *swaps = reinterpret_cast<unsigned int *>(shared);
-          double            *line =
+          if (rows.shares_values(k))
+            return;
+          unsigned int *swaps = reinterpret_cast<unsigned int *>(shared);
+          double       *line =
             reinterpret_cast<double *>(shared + (rows.max_size + 3) / 4 * 16);
           Number *const result = inverse + rows.square_offset[k];
           // The work array lies behind the pivot row.
@@ -453,6 +455,27 @@ namespace Tessella
           for (unsigned int j = 0; j < n; ++j, p += step)
             sum += *p * x[j];
           return sum;
+        }
+
+        /// A warp sets a diagonal block, see Blocks::set_diagonal().
+        template <typename Number>
+        __global__ void
+        __launch_bounds__(n_threads)
+          set_diagonal_kernel(const BlockRows rows,
+                              const Number *__restrict__ A,
+                              const Number factor,
+                              const Number *__restrict__ B,
+                              Number *__restrict__ values)
+        {
+          const std::uint64_t k = group_of_thread(32);
+          if (k >= rows.n || rows.shares_values(k))
+            return;
+          const unsigned int  n    = rows.size(k);
+          const std::uint64_t from = rows.square_offset[k];
+          Number *const to = values + rows.value_offset[k] + rows.diagonal[k];
+          for (unsigned int e = threadIdx.x % 32; e < n * n; e += 32)
+            to[std::uint64_t(e / n) * rows.row_width[k] + e % n] =
+              fma(factor, B[from + e], A[from + e]);
         }
 
         /// @p group lanes compute a block of the result.
@@ -877,6 +900,25 @@ namespace Tessella
                                  current_stream()>>>(
           rows, bases.place, bases.W, n, transfer, matrix);
         check(cudaGetLastError(), "a change of basis");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::set_diagonal(const BlockRows &rows,
+                                   const Number    *A,
+                                   const Number     factor,
+                                   const Number    *B,
+                                   Number          *values)
+      {
+        if (rows.n == 0)
+          return;
+        set_diagonal_kernel<<<n_thread_blocks(std::uint64_t(rows.n) * 32),
+                              n_threads,
+                              0,
+                              current_stream()>>>(rows, A, factor, B, values);
+        check(cudaGetLastError(), "an update of diagonal blocks");
       }
 
 

@@ -43,6 +43,16 @@ namespace Tessella
       {
         return static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
       }
+
+      /// Whether block row @p k has the values of the one before it, see
+      /// ComponentRows. The inverses of the diagonal blocks are then
+      /// shared as well.
+      TESSELLA_HOST_DEVICE bool
+      shares_values(const unsigned int k) const
+      {
+        return k > 0 && size(k - 1) > 0 &&
+               value_offset[k] == value_offset[k - 1];
+      }
     };
 
     /// Change of the basis of each polytope.
@@ -199,6 +209,15 @@ namespace Tessella
                                   const BlockTransfer<Number> &transfer,
                                   const unsigned int           n,
                                   Number                      *matrix);
+
+        /// Sets the diagonal blocks to A + factor B. A and B have the diagonal
+        /// blocks alone, at square_offset and row by row.
+        static void
+        set_diagonal(const BlockRows &rows,
+                     const Number    *A,
+                     const Number     factor,
+                     const Number    *B,
+                     Number          *values);
 
         /// y = D^{-1} x or D^{-T} x.
         static void

@@ -218,7 +218,7 @@ namespace Tessella
         extern __shared__ __align__(16) unsigned char shared[];
         const unsigned int warp = threadIdx.x / 32, lane = threadIdx.x % 32,
                            k = blockIdx.x * n_small_warps + warp;
-        if (k >= rows.n)
+        if (k >= rows.n || rows.shares_values(k))
           return;
         SmallInverse<n_r, n_c> block;
         block.n           = rows.size(k);

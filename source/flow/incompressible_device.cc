@@ -13,38 +13,6 @@ namespace Tessella
     {
       using namespace dealii;
 
-      ComponentRows::ComponentRows(const BlockSparsity              &one,
-                                   const std::vector<std::uint64_t> &offset,
-                                   const unsigned int n_components)
-      {
-        const unsigned int n = one.row_width.size();
-        sparsity.block_offset.assign(1, 0);
-        sparsity.value_offset.assign(1, 0);
-        dof_offset.assign(1, 0);
-        for (unsigned int k = 0; k + 1 < offset.size(); ++k)
-          for (unsigned int c = 0; c < n_components; ++c)
-            dof_offset.push_back(dof_offset.back() + offset[k + 1] - offset[k]);
-        for (unsigned int k = 0; k < n; ++k)
-          for (unsigned int c = 0; c < n_components; ++c)
-            {
-              for (std::uint64_t m = one.block_offset[k];
-                   m < one.block_offset[k + 1];
-                   ++m)
-                {
-                  sparsity.block_column.push_back(
-                    one.block_column[m] * n_components + c);
-                  sparsity.column_offset.push_back(one.column_offset[m]);
-                }
-              sparsity.block_offset.push_back(sparsity.block_column.size());
-              sparsity.row_width.push_back(one.row_width[k]);
-              sparsity.value_offset.push_back(sparsity.value_offset.back() +
-                                              one.value_offset[k + 1] -
-                                              one.value_offset[k]);
-            }
-      }
-
-
-
       template <int dim>
       std::shared_ptr<const BlockPartition>
       partition_of_components(const AgglomerationHandler<dim>  &handler,

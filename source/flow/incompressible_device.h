@@ -4,6 +4,7 @@
 
 #include <tessella/grid/agglomeration_handler.h>
 #include <tessella/lac/block_preconditioners.h>
+#include <tessella/lac/component_rows.h>
 #include <tessella/lac/device_vector.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/numerics/device_mass_matrix.h>
@@ -18,8 +19,7 @@
 #include "../lac/diagonal_blocks.h"
 
 // Parts of IncompressibleFlow that a CUDA device needs instead of those of the
-// host. Block rows of their matrices are components of polytopes, so that
-// matrices of all components make one product.
+// host, and the distribution of matrices of all components over processes.
 
 namespace Tessella
 {
@@ -53,20 +53,6 @@ namespace Tessella
         Tessella::internal::set_owned_entries(
           Tessella::internal::owned_entries(from), to);
       }
-
-      /// Block rows of @p n_components components of each polytope, coupled
-      /// with the same component of other polytopes.
-      struct ComponentRows
-      {
-        /// @p sparsity and @p dof_offset are those of one component.
-        /// If @p dof_offset has ghosts, so has that of the components.
-        ComponentRows(const BlockSparsity              &sparsity,
-                      const std::vector<std::uint64_t> &dof_offset,
-                      const unsigned int                n_components);
-
-        BlockSparsity              sparsity;
-        std::vector<std::uint64_t> dof_offset;
-      };
 
       /// result = sum of factors times vectors; at least one. The result is not
       /// one of them.

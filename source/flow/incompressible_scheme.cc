@@ -129,15 +129,17 @@ namespace Tessella
               diagonal += double(n_u[k]) * n_u[k];
               entries += (dim + 0.25 * has_temperature) * n_u[k] + 0.5 * n_p[k];
             }
-          const unsigned int n_components = dim + has_temperature;
-          // The inverses of the penalty step couple all components; the mass
-          // matrix has blocks and inverses, the velocity inverses.
+          // Components share the values of polytopes inside of the domain.
+          const unsigned int n_matrices = 1 + has_temperature;
+          // Each mass matrix has blocks and inverses, each matrix of a
+          // DiffusionSolver two arrays of blocks and the inverses, and the
+          // inverses of the penalty step couple all components.
           const double blocks =
-            diagonal *
-            (3. * n_components + dim * dim * parameters.penalty_step);
+            diagonal * (2. + 2. * has_temperature + 3. * n_matrices +
+                        dim * dim * parameters.penalty_step);
           const double n_vectors = 20. + 2. * parameters.order;
           return 8. *
-                   (n_components * of_u + of_p + blocks + n_vectors * entries) +
+                   (n_matrices * of_u + of_p + blocks + n_vectors * entries) +
                  4. * 2. * of_p;
         }
       } // namespace

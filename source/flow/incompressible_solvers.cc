@@ -28,27 +28,6 @@ namespace Tessella
 
       namespace
       {
-        /// Calls function(entry) for the entries of the diagonal blocks, block
-        /// by block and row by row.
-        template <int dim, typename Function>
-        void
-        for_diagonal(const AgglomerationHandler<dim> &handler,
-                     HostBlockMatrix<double>         &matrix,
-                     const Function                  &function)
-        {
-          const BlockSparsity &sparsity = matrix.block_sparsity();
-          for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
-            {
-              const unsigned int n = handler.polytopic_dofs().n_basis[k];
-              double *const      block =
-                matrix.values() + sparsity.value_offset[k] +
-                sparsity.column_offset[sparsity.find_block(k, k)];
-              for (unsigned int i = 0; i < n; ++i)
-                for (unsigned int j = 0; j < n; ++j)
-                  function(block[std::size_t(i) * sparsity.row_width[k] + j]);
-            }
-        }
-
         // Moves an assembled matrix to the memory of its products.
         void
         store(HostBlockMatrix<double> &&from, HostBlockMatrix<double> &to)
@@ -297,6 +276,70 @@ namespace Tessella
 
       // ---- velocity
 
+      namespace
+      {
+        /// Diagonal blocks of a matrix whose rows may share their values, in
+        /// the order of its BlockSparsity and row by row.
+        std::vector<double>
+        diagonal_blocks_of(const ComponentRows       &rows,
+                           const std::vector<double> &values)
+        {
+          const BlockSparsity &sparsity = rows.sparsity;
+          const unsigned int   n_rows   = sparsity.row_width.size();
+          std::vector<double>  result;
+          for (unsigned int k = 0; k < n_rows; ++k)
+            {
+              if (k > 0 &&
+                  sparsity.value_offset[k] == sparsity.value_offset[k - 1])
+                continue;
+              const std::size_t n = rows.dof_offset[k + 1] - rows.dof_offset[k];
+              auto row            = values.begin() + sparsity.value_offset[k] +
+                         sparsity.column_offset[sparsity.find_block(k, k)];
+              for (std::size_t i = 0; i < n; ++i, row += sparsity.row_width[k])
+                result.insert(result.end(), row, row + n);
+            }
+          return result;
+        }
+
+        /// Each block of @p blocks, which have the sizes n_basis^2, as many
+        /// times as @p n_times says.
+        std::vector<double>
+        repeated_blocks(const std::vector<unsigned int> &n_basis,
+                        const std::vector<unsigned int> &n_times,
+                        const std::vector<double>       &blocks)
+        {
+          std::vector<double> result;
+          auto                from = blocks.begin();
+          for (unsigned int k = 0; k < n_times.size(); ++k)
+            {
+              const auto end = from + std::size_t(n_basis[k]) * n_basis[k];
+              for (unsigned int i = 0; i < n_times[k]; ++i)
+                result.insert(result.end(), from, end);
+              from = end;
+            }
+          return result;
+        }
+
+        /// Whether the rows of polytope @p k are the same in all matrices; that
+        /// of component c is matrices[first[c]].
+        bool
+        has_equal_rows(const std::vector<HostBlockMatrix<double>> &matrices,
+                       const std::vector<unsigned int>            &first,
+                       const unsigned int                          k)
+        {
+          const auto &offset      = matrices[0].block_sparsity().value_offset;
+          const double *const row = matrices[0].values();
+          for (unsigned int c = 1; c < first.size(); ++c)
+            if (first[c] == c && !std::equal(row + offset[k],
+                                             row + offset[k + 1],
+                                             matrices[c].values() + offset[k]))
+              return false;
+          return true;
+        }
+      } // namespace
+
+
+
       template <int dim, typename VectorType>
       DiffusionSolver<dim, VectorType>::DiffusionSolver(
         const std::string                               &name,
@@ -306,32 +349,72 @@ namespace Tessella
         const double                                     diffusivity,
         const std::vector<std::set<types::boundary_id>> &dirichlet)
         : name(name)
-        , scalar(scalar)
-        , all_components(all_components)
         , parameters(parameters)
-        , diffusivity(diffusivity)
-        , mass(scalar)
       {
-        for (unsigned int c = 0; c < dirichlet.size(); ++c)
+        const unsigned int n_components = dirichlet.size();
+        // Matrices of components with the same conditions are equal.
+        std::vector<HostBlockMatrix<double>> matrices(n_components);
+        std::vector<unsigned int>            first(n_components);
+        for (unsigned int c = 0; c < n_components; ++c)
           {
-            std::vector<unsigned int> same;
-            for (unsigned int d = 0; d < dirichlet.size(); ++d)
-              if (dirichlet[d] == dirichlet[c])
-                same.push_back(d);
-            if (same[0] == c)
-              add_system(dirichlet[c], same);
+            first[c] =
+              std::find(dirichlet.begin(), dirichlet.end(), dirichlet[c]) -
+              dirichlet.begin();
+            if (first[c] == c)
+              assemble(scalar, diffusivity, dirichlet[c], matrices[c]);
           }
-        b.reinit(scalar.locally_owned_dofs(), scalar.get_communicator());
-        x.reinit(b);
+        const BlockSparsity &one  = matrices[0].block_sparsity();
+        const PolytopicDoFs &dofs = scalar.polytopic_dofs();
+        const unsigned int   n    = scalar.n_polytopes();
+        // Conditions of other types change diagonal blocks at the boundary.
+        std::vector<bool> shared(n);
+        for (unsigned int k = 0; k < n; ++k)
+          shared[k] = has_equal_rows(matrices, first, k);
+        const ComponentRows rows(one, dofs.dof_offset, n_components, shared);
+        std::vector<double> values;
+        values.reserve(rows.sparsity.n_nonzero_elements());
+        std::vector<unsigned int> n_blocks(n);
+        for (unsigned int k = 0; k < n; ++k)
+          {
+            n_blocks[k] = shared[k] ? 1 : n_components;
+            for (unsigned int c = 0; c < n_blocks[k]; ++c)
+              {
+                const double *const from = matrices[first[c]].values();
+                values.insert(values.end(),
+                              from + one.value_offset[k],
+                              from + one.value_offset[k + 1]);
+              }
+          }
+        matrices.clear();
+        matrix.reinit(rows.sparsity,
+                      rows.dof_offset,
+                      partition_of_components(all_components, rows.dof_offset));
+        matrix.copy_from(values);
+        blocks.reinit(matrix);
+        diffusion.assign(diagonal_blocks_of(rows, values));
+
+        const std::vector<std::uint64_t> offset(dofs.dof_offset.begin(),
+                                                dofs.dof_offset.begin() + n +
+                                                  1);
+        HostBlockMatrix<double>          of_one;
+        of_one.reinit(diagonal_sparsity(offset), offset);
+        MassMatrix<dim>(scalar).add_to(1., of_one);
+        std::vector<double> of_mass;
+        of_one.copy_to(of_mass);
+        mass.assign(repeated_blocks(dofs.n_basis, n_blocks, of_mass));
+        r.resize(matrix.n_owned_rows());
+        d.resize(matrix.n_owned_rows());
       }
 
 
 
       template <int dim, typename VectorType>
       void
-      DiffusionSolver<dim, VectorType>::add_system(
+      DiffusionSolver<dim, VectorType>::assemble(
+        const AgglomerationHandler<dim>    &scalar,
+        const double                        diffusivity,
         const std::set<types::boundary_id> &dirichlet,
-        const std::vector<unsigned int>    &components)
+        HostBlockMatrix<double>            &result) const
       {
         AdvectionDiffusionReaction<dim> form;
         form.set_diffusion(diffusivity);
@@ -341,115 +424,26 @@ namespace Tessella
         condition.type = BoundaryType::dirichlet;
         for (const types::boundary_id id : dirichlet)
           form.set_boundary_condition(id, condition);
-        systems.push_back(std::make_unique<System>());
-        System &system    = *systems.back();
-        system.components = components;
         PolytopicAssembler<dim> assembler(scalar, on_host(parameters.assembly));
-        assembler.reinit(system.matrix);
-        assembler.assemble_matrix(form, system.matrix);
-        for_diagonal(scalar, system.matrix, [&](const double &entry) {
-          system.diagonal.push_back(entry);
-        });
-      }
-
-
-
-      namespace
-      {
-        template <typename MatrixType>
-        void
-        initialize_chebyshev(const MatrixType           &matrix,
-                             BlockChebyshev<MatrixType> &preconditioner)
-        {
-          typename BlockChebyshev<MatrixType>::AdditionalData data;
-          data.degree = 4;
-          preconditioner.initialize(matrix, data);
-        }
-      } // namespace
-
-
-
-      template <int dim, typename VectorType>
-      void
-      DiffusionSolver<dim, VectorType>::set_factor(const double lambda,
-                                                   System      &system) const
-      {
-        std::size_t i = 0;
-        for_diagonal(scalar, system.matrix, [&](double &entry) {
-          entry = system.diagonal[i++];
-        });
-        mass.add_to(lambda, system.matrix);
-        if constexpr (!on_device<VectorType>)
-          initialize_chebyshev(system.matrix, system.preconditioner);
+        assembler.reinit(result);
+        assembler.assemble_matrix(form, result);
       }
 
 
 
       template <int dim, typename VectorType>
       void
-      DiffusionSolver<dim, VectorType>::send_matrix()
+      DiffusionSolver<dim, VectorType>::vmult(VectorType       &dst,
+                                              const VectorType &src) const
       {
-        if constexpr (on_device<VectorType>)
-          {
-            const PolytopicDoFs &dofs = scalar.polytopic_dofs();
-            const unsigned int   n_components =
-              all_components.polytopic_dofs().n_components;
-            const HostBlockMatrix<double> &one    = systems[0]->matrix;
-            const BlockSparsity           &of_one = one.block_sparsity();
-            std::vector<const double *>    values(n_components, nullptr);
-            for (const auto &system : systems)
-              for (const unsigned int c : system->components)
-                values[c] = system->matrix.values();
-            const ComponentRows rows(of_one, dofs.dof_offset, n_components);
-            std::vector<double> all_values(rows.sparsity.n_nonzero_elements());
-            auto                to = all_values.begin();
-            for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
-              for (unsigned int c = 0; c < n_components; ++c)
-                to = std::copy(values[c] + of_one.value_offset[k],
-                               values[c] + of_one.value_offset[k + 1],
-                               to);
-            if (present_factor == 0.)
-              all.reinit(rows.sparsity,
-                         rows.dof_offset,
-                         partition_of_components(all_components,
-                                                 rows.dof_offset));
-            all.copy_from(all_values);
-            initialize_chebyshev(all, all_preconditioner);
-          }
-      }
-
-
-
-      template <int dim, typename VectorType>
-      void
-      DiffusionSolver<dim, VectorType>::extract(const unsigned int c,
-                                                const FlowVector  &from,
-                                                FlowVector        &to) const
-      {
-        const PolytopicDoFs &v = all_components.polytopic_dofs(),
-                            &s = scalar.polytopic_dofs();
-        for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
-          std::copy_n(from.begin() + v.dof_offset[k] +
-                        std::size_t(c) * v.n_basis[k],
-                      s.n_basis[k],
-                      to.begin() + s.dof_offset[k]);
-      }
-
-
-
-      template <int dim, typename VectorType>
-      void
-      DiffusionSolver<dim, VectorType>::insert(const unsigned int c,
-                                               const FlowVector  &from,
-                                               FlowVector        &to) const
-      {
-        const PolytopicDoFs &v = all_components.polytopic_dofs(),
-                            &s = scalar.polytopic_dofs();
-        for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
-          std::copy_n(from.begin() + s.dof_offset[k],
-                      s.n_basis[k],
-                      to.begin() + v.dof_offset[k] +
-                        std::size_t(c) * v.n_basis[k]);
+        blocks.chebyshev(4,
+                         largest_eigenvalue,
+                         true,
+                         false,
+                         src.begin(),
+                         dst.begin(),
+                         r.data(),
+                         d.data());
       }
 
 
@@ -462,32 +456,19 @@ namespace Tessella
       {
         if (lambda != present_factor)
           {
-            for (auto &system : systems)
-              set_factor(lambda, *system);
-            send_matrix();
+            Data::SpaceType::call([&] {
+              Data::Blocks::set_diagonal(blocks.rows,
+                                         diffusion.data(),
+                                         lambda,
+                                         mass.data(),
+                                         matrix.values());
+            });
+            blocks.invert_diagonal();
+            largest_eigenvalue = blocks.largest_eigenvalue(true);
           }
-        present_factor      = lambda;
-        unsigned int result = 0;
-        if constexpr (on_device<VectorType>)
-          result = solve_by_cg(
-            name, parameters, all, all_preconditioner, rhs, solution, vectors);
-        else
-          for (auto &system : systems)
-            for (const unsigned int c : system->components)
-              {
-                extract(c, rhs, b);
-                extract(c, solution, x);
-                result = std::max(result,
-                                  solve_by_cg(name,
-                                              parameters,
-                                              system->matrix,
-                                              system->preconditioner,
-                                              b,
-                                              x,
-                                              vectors));
-                insert(c, x, solution);
-              }
-        return result;
+        present_factor = lambda;
+        return solve_by_cg(
+          name, parameters, matrix, *this, rhs, solution, vectors);
       }
 
 
@@ -496,15 +477,9 @@ namespace Tessella
       std::size_t
       DiffusionSolver<dim, VectorType>::memory_consumption() const
       {
-        std::size_t result = 0;
-        for (const auto &system : systems)
-          result += system->matrix.memory_consumption() +
-                    system->preconditioner.memory_consumption() +
-                    sizeof(double) * system->diagonal.size();
-        if constexpr (on_device<VectorType>)
-          result +=
-            all.memory_consumption() + all_preconditioner.memory_consumption();
-        return result;
+        return matrix.memory_consumption() + blocks.memory_consumption() +
+               diffusion.memory_consumption() + mass.memory_consumption() +
+               r.memory_consumption() + d.memory_consumption();
       }
 
 

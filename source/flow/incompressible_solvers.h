@@ -196,14 +196,13 @@ namespace Tessella
 
       /**
        * Systems lambda M + nu A of the velocity, or of another vector of
-       * components that diffuse. Components whose boundary conditions have the
-       * same types share one scalar matrix. A change of
-       * lambda adds lambda times the mass matrix to the diagonal blocks of nu
-       * A, which are kept, and assembles nothing. The preconditioner is a
-       * polynomial of block Jacobi of degree 4: conjugate gradients need about
-       * a quarter of the iterations, with as many products. On a device one
-       * matrix has all components, whose iterations are common; it is sent
-       * again when lambda changes.
+       * components that diffuse. One matrix has the rows of all components,
+       * which share the values of polytopes where boundary conditions have the
+       * same types for all of them, see ComponentRows. A change of lambda adds
+       * lambda times the mass matrix to the diagonal blocks of nu A, which are
+       * kept, and assembles nothing. The preconditioner is a polynomial of
+       * block Jacobi of degree 4, as in BlockChebyshev: conjugate gradients
+       * need about a quarter of the iterations, with as many products.
        */
       template <int dim, typename VectorType>
       class DiffusionSolver
@@ -220,55 +219,38 @@ namespace Tessella
           const double                     diffusivity,
           const std::vector<std::set<dealii::types::boundary_id>> &dirichlet);
 
-        /// Returns the largest number of iterations of a component.
+        /// Returns the number of iterations, which all components share.
         unsigned int
         solve(const double lambda, const VectorType &rhs, VectorType &solution);
         std::size_t
         memory_consumption() const;
 
+        /// Applies the preconditioner of the present lambda, for solvers.
+        void
+        vmult(VectorType &dst, const VectorType &src) const;
+
       private:
         using Matrix = FlowMatrix<VectorType, double>;
-        struct System
-        {
-          std::vector<unsigned int> components;
-          HostBlockMatrix<double>   matrix;
-          std::vector<double>       diagonal;
-          /// On the host; the preconditioner of a device is that of all
-          /// components.
-          BlockChebyshev<HostBlockMatrix<double>> preconditioner;
-        };
-        void
-        add_system(const std::set<dealii::types::boundary_id> &dirichlet,
-                   const std::vector<unsigned int>            &components);
-        void
-        set_factor(const double lambda, System &system) const;
-        /// Makes the matrix of all components, and its preconditioner.
-        void
-        send_matrix();
-        // Copies component c of a vector to a vector of one component, and
-        // back.
-        void
-        extract(const unsigned int c,
-                const FlowVector  &from,
-                FlowVector        &to) const;
-        void
-        insert(const unsigned int c,
-               const FlowVector  &from,
-               FlowVector        &to) const;
+        using Data   = Tessella::internal::BlockData<Matrix>;
 
-        const std::string                    name;
-        const AgglomerationHandler<dim>     &scalar, &all_components;
-        const IncompressibleParameters       parameters;
-        const double                         diffusivity;
-        MassMatrix<dim>                      mass;
-        std::vector<std::unique_ptr<System>> systems;
-        double                               present_factor = 0.;
-        FlowVector                           b, x;
-        KeptVectors<VectorType>              vectors;
-        // On a device: all components.
-        std::conditional_t<on_device<VectorType>, Matrix, int> all{};
-        std::conditional_t<on_device<VectorType>, BlockChebyshev<Matrix>, int>
-          all_preconditioner{};
+        /// Assembles nu A for one component.
+        void
+        assemble(const AgglomerationHandler<dim>            &scalar,
+                 const double                                diffusivity,
+                 const std::set<dealii::types::boundary_id> &dirichlet,
+                 HostBlockMatrix<double>                    &result) const;
+
+        const std::string              name;
+        const IncompressibleParameters parameters;
+        Matrix                         matrix;
+        Data                           blocks;
+        double                         largest_eigenvalue = 0.;
+        double                         present_factor     = 0.;
+        KeptVectors<VectorType>        vectors;
+        /// Diagonal blocks of nu A and of M.
+        typename Data::template Array<double> diffusion, mass;
+        /// Work vectors of the preconditioner.
+        typename Data::template Array<double> r, d;
       };
 
 

@@ -32,7 +32,13 @@ namespace Tessella
             const std::uint64_t size = offset[k + 1] - offset[k];
             rows.max_size            = std::max(rows.max_size, unsigned(size));
             rows.max_width = std::max(rows.max_width, sparsity.row_width[k]);
-            squares[k + 1] = squares[k] + size * size;
+            // Rows that share their values share the inverses as well.
+            const bool shared =
+              k > 0 && offset[k] > offset[k - 1] &&
+              sparsity.value_offset[k] == sparsity.value_offset[k - 1];
+            if (shared)
+              squares[k] = squares[k - 1];
+            squares[k + 1]        = squares[k] + size * size;
             const std::uint64_t b = sparsity.find_block(k, k);
             AssertThrow(b != BlockSparsity::no_block,
                         ExcMessage("Block row " + std::to_string(k) +

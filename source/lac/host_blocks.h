@@ -236,6 +236,8 @@ namespace Tessella
             std::vector<double>       block;
             for (unsigned int k = begin; k < end; ++k)
               {
+                if (rows.shares_values(k))
+                  continue;
                 const unsigned int n = rows.size(k);
                 const Number      *from =
                   values + rows.value_offset[k] + rows.diagonal[k];
@@ -253,6 +255,29 @@ namespace Tessella
               }
           });
         return first;
+      }
+
+      static void
+      set_diagonal(const BlockRows &rows,
+                   const Number    *A,
+                   const Number     factor,
+                   const Number    *B,
+                   Number          *values)
+      {
+        for_block_ranges(
+          rows.n, [&](const unsigned int begin, const unsigned int end) {
+            for (unsigned int k = begin; k < end; ++k)
+              {
+                if (rows.shares_values(k))
+                  continue;
+                const unsigned int n    = rows.size(k);
+                std::uint64_t      from = rows.square_offset[k];
+                Number *to = values + rows.value_offset[k] + rows.diagonal[k];
+                for (unsigned int i = 0; i < n; ++i, to += rows.row_width[k])
+                  for (unsigned int j = 0; j < n; ++j, ++from)
+                    to[j] = A[from] + factor * B[from];
+              }
+          });
       }
 
       static unsigned int

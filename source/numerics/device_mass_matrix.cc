@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include <tessella/lac/component_rows.h>
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/numerics/device_mass_matrix.h>
 
@@ -17,7 +18,7 @@ namespace Tessella
   {
     using Data = internal::BlockData<DeviceBlockMatrix<double>>;
 
-    /// One block row for each component of a polytope.
+    /// One block row for each component of a polytope, with the same values.
     DeviceBlockMatrix<double>    matrix;
     Data                         data;
     mutable DeviceVector<double> work, update;
@@ -41,33 +42,31 @@ namespace Tessella
     const PolytopicDoFs &dofs = handler.polytopic_dofs();
     const unsigned int   n = handler.n_polytopes(), m = dofs.n_components;
     // Blocks of all components, of which the first one is needed, and one block
-    // row for each component.
-    std::vector<std::uint64_t> all(1, 0), rows(1, 0);
+    // row for each component, which share their values.
+    std::vector<std::uint64_t> all(1, 0), one(1, 0);
     for (unsigned int k = 0; k < n; ++k)
       {
-        for (unsigned int c = 0; c < m; ++c)
-          rows.push_back(rows.back() + dofs.n_basis[k]);
-        all.push_back(rows.back());
+        one.push_back(one.back() + dofs.n_basis[k]);
+        all.push_back(all.back() + std::uint64_t(m) * dofs.n_basis[k]);
       }
     const BlockSparsity     of_all(internal::diagonal_sparsity(all));
     HostBlockMatrix<double> blocks;
     blocks.reinit(of_all, all);
     mass.add_to(1., blocks);
-    const BlockSparsity sparsity(internal::diagonal_sparsity(rows));
-    std::vector<double> values(sparsity.n_nonzero_elements());
+    const ComponentRows rows(internal::diagonal_sparsity(one), one, m);
+    std::vector<double> values(rows.sparsity.n_nonzero_elements());
     auto                to = values.begin();
     for (unsigned int k = 0; k < n; ++k)
-      for (unsigned int c = 0; c < m; ++c)
-        for (unsigned int i = 0; i < dofs.n_basis[k]; ++i)
-          to = std::copy_n(blocks.values() + of_all.value_offset[k] +
-                             std::size_t(i) * of_all.row_width[k],
-                           dofs.n_basis[k],
-                           to);
+      for (unsigned int i = 0; i < dofs.n_basis[k]; ++i)
+        to = std::copy_n(blocks.values() + of_all.value_offset[k] +
+                           std::size_t(i) * of_all.row_width[k],
+                         dofs.n_basis[k],
+                         to);
     Implementation &data = *implementation;
-    data.matrix.reinit(
-      sparsity,
-      rows,
-      internal::partition_without_ghosts(handler.get_communicator(), rows));
+    data.matrix.reinit(rows.sparsity,
+                       rows.dof_offset,
+                       internal::partition_without_ghosts(
+                         handler.get_communicator(), rows.dof_offset));
     data.matrix.copy_from(values);
     data.data.reinit(data.matrix);
     data.data.invert_diagonal();

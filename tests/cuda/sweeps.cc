@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// LU-SGS, block ILU(0) and GMRES on a device against the host, and their times
-// on tetrahedra with blocks of 20 rows.
+// LU-SGS, block ILU(0), GMRES and products of one matrix with several
+// components on a device, and their times on tetrahedra with blocks of 20 rows.
 
 #include <deal.II/base/timer.h>
 
@@ -22,6 +22,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "../lac/component_cases.h"
 #include "checks.h"
 
 using namespace dealii;
@@ -546,6 +547,82 @@ namespace
       }
   }
 
+  /// Vector on the device for ComponentCases.
+  template <typename Number>
+  class TestVector
+  {
+  public:
+    explicit TestVector(const std::vector<Number> &values)
+    {
+      data.copy_from(values);
+    }
+    DeviceVector<Number> &
+    vector()
+    {
+      return data;
+    }
+    const DeviceVector<Number> &
+    vector() const
+    {
+      return data;
+    }
+    std::vector<Number>
+    entries() const
+    {
+      std::vector<Number> result;
+      data.copy_to(result);
+      return result;
+    }
+
+  private:
+    DeviceVector<Number> data;
+  };
+
+  /// Times of products of one matrix with three components, which share its
+  /// values or have their own, and of diagonal blocks in the same way.
+  template <typename Number>
+  void
+  measure_components(const std::string               &name,
+                     const DeviceBlockMatrix<Number> &one)
+  {
+    std::vector<Number> values, all_values;
+    one.copy_to(values);
+    const auto  &first   = one.block_sparsity().value_offset;
+    const double n_cells = static_cast<double>(first.size()) - 1.;
+    for (const bool shared : {false, true})
+      {
+        const ComponentRows rows(one.block_sparsity(),
+                                 one.dof_offset(),
+                                 dim,
+                                 shared);
+        all_values.clear();
+        for (unsigned int k = 0; k + 1 < first.size(); ++k)
+          for (unsigned int c = 0; c < (shared ? 1 : dim); ++c)
+            all_values.insert(all_values.end(),
+                              values.begin() + first[k],
+                              values.begin() + first[k + 1]);
+        DeviceBlockMatrix<Number> matrix;
+        matrix.reinit(rows.sparsity, rows.dof_offset);
+        matrix.copy_from(all_values);
+        DeviceVector<Number> x, y(matrix.m());
+        x.copy_from(some_values<Number>(matrix.m(), 2));
+        const std::string of_what =
+          std::string(shared ? "one matrix" : "own values") +
+          " of three components, " + name;
+        print_time("product, " + of_what,
+                   seconds(y, [&] { matrix.vmult(y, x); }),
+                   n_cells,
+                   matrix.vmult_bytes());
+        BlockJacobi<DeviceBlockMatrix<Number>> diagonal;
+        diagonal.initialize(matrix);
+        print_time("inverses, " + of_what,
+                   seconds(y, [&] { diagonal.vmult(y, x); }),
+                   n_cells,
+                   (400. * (shared ? 1 : dim) * n_cells + 2. * matrix.m()) *
+                     sizeof(Number));
+      }
+  }
+
   template <typename Number>
   void
   measure(const std::string &name)
@@ -578,6 +655,7 @@ namespace
                seconds(y, [&] { matrix.vmult(y, x); }),
                n_cells,
                matrix.vmult_bytes());
+    measure_components(name, matrix);
     const unsigned int                        n_vectors = 20;
     std::vector<DeviceVector<Number>>         V(n_vectors, x);
     std::vector<const DeviceVector<Number> *> list;
@@ -647,6 +725,13 @@ main(int argc, char **argv)
           }
         check_projection_memory();
         check_gmres();
+        const auto report = [](const std::string &what, const bool right) {
+          verify(what, right);
+        };
+        ComponentCases::check_all<DeviceBlockMatrix<double>,
+                                  TestVector<double>>("double", true, report);
+        ComponentCases::check_all<DeviceBlockMatrix<float>, TestVector<float>>(
+          "float", true, report);
         return;
       }
     measure<double>("double");

@@ -230,44 +230,51 @@ same_products(const Triangulation<dim> &triangulation)
   assembler.reinit(one);
   assembler.assemble_matrix(form, one);
 
-  const BlockSparsity                &of_one = one.block_sparsity();
-  const PolytopicDoFs                &dofs   = scalar.polytopic_dofs();
-  const Flow::internal::ComponentRows rows(of_one, dofs.dof_offset, dim);
-  std::vector<double>                 values;
-  for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
-    for (unsigned int c = 0; c < dim; ++c)
-      for (std::uint64_t i = of_one.value_offset[k];
-           i < of_one.value_offset[k + 1];
-           ++i)
-        values.push_back((c + 1.) * one.values()[i]);
-  all.reinit(rows.sparsity,
-             rows.dof_offset,
-             Flow::internal::partition_of_components(velocity,
-                                                     rows.dof_offset));
-  all.copy_from(values);
-  const HostVector<double> u = make_field(velocity, 0.2);
+  const BlockSparsity     &of_one = one.block_sparsity();
+  const PolytopicDoFs     &dofs   = scalar.polytopic_dofs();
+  const HostVector<double> u      = make_field(velocity, 0.2);
   HostVector<double>       product(u),
     x(scalar.locally_owned_dofs(), scalar.get_communicator()), y(x);
-  all.vmult(product, u);
   bool same = true;
-  for (unsigned int c = 0; c < dim; ++c)
+  for (const bool shared : {false, true})
     {
-      const auto for_entries = [&](const auto &work) {
-        const auto &offset = velocity.polytopic_dofs().dof_offset;
-        for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
-          for (unsigned int i = 0; i < dofs.n_basis[k]; ++i)
-            work(dofs.dof_offset[k] + i, offset[k] + c * dofs.n_basis[k] + i);
+      const ComponentRows rows(of_one, dofs.dof_offset, dim, shared);
+      std::vector<double> values;
+      const auto          factor = [&](const unsigned int c) {
+        return shared ? 1. : c + 1.;
       };
-      for_entries([&](const std::size_t i, const std::size_t j) {
-        *(x.begin() + i) = *(u.begin() + j);
-      });
-      one.vmult(y, x);
-      const double size = y.linfty_norm();
-      for_entries([&](const std::size_t i, const std::size_t j) {
-        const double expected = (c + 1.) * *(y.begin() + i);
-        same =
-          same && std::abs(*(product.begin() + j) - expected) <= 1e-12 * size;
-      });
+      for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
+        for (unsigned int c = 0; c < (shared ? 1 : dim); ++c)
+          for (std::uint64_t i = of_one.value_offset[k];
+               i < of_one.value_offset[k + 1];
+               ++i)
+            values.push_back(factor(c) * one.values()[i]);
+      all.reinit(rows.sparsity,
+                 rows.dof_offset,
+                 Flow::internal::partition_of_components(velocity,
+                                                         rows.dof_offset));
+      all.copy_from(values);
+      all.vmult(product, u);
+      for (unsigned int c = 0; c < dim; ++c)
+        {
+          const auto for_entries = [&](const auto &work) {
+            const auto &offset = velocity.polytopic_dofs().dof_offset;
+            for (unsigned int k = 0; k < scalar.n_polytopes(); ++k)
+              for (unsigned int i = 0; i < dofs.n_basis[k]; ++i)
+                work(dofs.dof_offset[k] + i,
+                     offset[k] + c * dofs.n_basis[k] + i);
+          };
+          for_entries([&](const std::size_t i, const std::size_t j) {
+            *(x.begin() + i) = *(u.begin() + j);
+          });
+          one.vmult(y, x);
+          const double size = y.linfty_norm();
+          for_entries([&](const std::size_t i, const std::size_t j) {
+            const double expected = factor(c) * *(y.begin() + i);
+            same                  = same &&
+                   std::abs(*(product.begin() + j) - expected) <= 1e-12 * size;
+          });
+        }
     }
   return Utilities::MPI::min(same ? 1 : 0, scalar.get_communicator()) == 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// LU-SGS and block ILU(0) against dense references, and GMRES with fused scalar
-// products against deal.II's GMRES.
+// LU-SGS and block ILU(0) against dense references, GMRES with fused scalar
+// products against deal.II's GMRES, and one matrix for several components.
 
 #include <deal.II/base/mpi.h>
 #include <deal.II/base/multithread_info.h>
@@ -19,6 +19,7 @@
 #include "../messages.h"
 #include "../tests.h"
 #include "block_reference.h"
+#include "component_cases.h"
 
 using namespace dealii;
 using namespace Tessella;
@@ -370,6 +371,47 @@ namespace
       SolverFusedGMRES<Vector<double>>(few).solve(matrix, x, z, lusgs);
     });
   }
+  /// Vector for ComponentCases.
+  template <typename Number>
+  class TestVector
+  {
+  public:
+    explicit TestVector(const std::vector<Number> &values)
+      : data(values.begin(), values.end())
+    {}
+    Vector<Number> &
+    vector()
+    {
+      return data;
+    }
+    const Vector<Number> &
+    vector() const
+    {
+      return data;
+    }
+    std::vector<Number>
+    entries() const
+    {
+      return std::vector<Number>(data.begin(), data.end());
+    }
+
+  private:
+    Vector<Number> data;
+  };
+
+  template <typename Number>
+  void
+  check_components(const std::string &name)
+  {
+    ComponentCases::check_all<HostBlockMatrix<Number>, TestVector<Number>>(
+      name, false, [](const std::string &what, const bool right) {
+        if (!right)
+          {
+            all_right = false;
+            deallog << what << std::endl;
+          }
+      });
+  }
 } // namespace
 
 
@@ -388,5 +430,7 @@ main(int argc, char *argv[])
   check_gmres<HostVector<double>>("HostVector");
   check_gmres<HostVector<float>>("HostVector, float");
   check_messages();
+  check_components<double>("double");
+  check_components<float>("float");
   deallog << (all_right ? "ok" : "failed") << std::endl;
 }

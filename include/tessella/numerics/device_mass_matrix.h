@@ -11,9 +11,9 @@ namespace Tessella
 {
   /**
    * MassMatrix for vectors on a CUDA device. The host computes the blocks; the
-   * device has those of all components of a polytope, and their inverses: 16
-   * n^2 bytes for each component of a polytope with n functions, and two
-   * vectors. Each function is one kernel, or two, that reads the blocks once.
+   * device has one for all components of a polytope, and its inverse: 16 n^2
+   * bytes for each polytope with n functions, and two vectors. Each function is
+   * one kernel, or two, that reads the blocks once.
    *
    * The handler must outlive the object and keep its degrees of freedom.
    * Vectors are those of PointwiseOperator; the objects serve one process or
