@@ -89,7 +89,7 @@ namespace Tessella
           return;
         }
       stage_solver = std::make_unique<ImplicitStage<dim, VectorType>>(
-        time_input, problem, op, mass, functions.assembly);
+        time_input, problem, op, mass, functions.stage);
       const StageSolver<State> solve =
         [this](const double t, const double tau, const State &known, State &u) {
           stage_solver->solve(t, tau, known.u, u.u);
@@ -247,8 +247,8 @@ namespace Tessella
       const VectorType &present = copy ? limited : u.u;
       is_limited                = false;
       problem.integrand->set_time(t);
-      if (functions.residual)
-        functions.residual(t, present, result.u);
+      if (functions.stage.residual)
+        functions.stage.residual(t, present, result.u);
       else
         op.template residual<VectorType>(*problem.integrand,
                                          {&present},

@@ -59,14 +59,11 @@ namespace Tessella
       /// may be empty.
       struct Functions
       {
-        /// Residual of a state if it is not that of the integrand alone, which
-        /// then gives the flux through the boundary; for explicit methods.
-        std::function<void(const double t, const VectorType &, VectorType &)>
-          residual;
+        /// R where it is not that of the integrand alone, which then gives the
+        /// flux through the boundary. Explicit methods use the residual only.
+        typename ImplicitStage<dim, VectorType>::Functions stage;
         /// Wave speeds in place of ConservationProblem::largest_speeds.
         std::function<std::vector<double>(const VectorType &)> speeds;
-        /// See ImplicitStage.
-        typename ImplicitStage<dim, VectorType>::Assembly assembly;
       };
 
       ConservationSolver(const ConservationSettings      &input,

@@ -16,26 +16,26 @@ namespace Tessella
   {
     using namespace dealii;
 
-    namespace
+    template <int dim, typename VectorType>
+    struct ImplicitStage<dim, VectorType>::TangentOperator
     {
-      /// M / tau + R'(u), without a matrix.
-      template <int dim, typename VectorType>
-      struct TangentOperator
-      {
-        PointwiseOperator<dim>                              &op;
-        const PointwiseIntegrand<dim>                       &integrand;
-        const typename ImplicitStage<dim, VectorType>::Mass &mass;
-        const VectorType                                    &u;
-        double                                               tau;
+      const ImplicitStage &stage;
+      const VectorType    &u;
+      double               tau;
 
-        void
-        vmult(VectorType &dst, const VectorType &src) const
-        {
-          op.template apply_tangent<VectorType>(integrand, {&u}, src, dst);
-          mass.vmult_add(1. / tau, dst, src);
-        }
-      };
-    } // namespace
+      void
+      vmult(VectorType &dst, const VectorType &src) const
+      {
+        if (stage.functions.tangent)
+          stage.functions.tangent(stage.time, u, src, dst);
+        else
+          stage.op.template apply_tangent<VectorType>(*stage.problem.integrand,
+                                                      {&u},
+                                                      src,
+                                                      dst);
+        stage.mass.vmult_add(1. / tau, dst, src);
+      }
+    };
 
 
 
@@ -45,14 +45,15 @@ namespace Tessella
       const ConservationProblem<dim> &problem,
       PointwiseOperator<dim>         &op,
       const Mass                     &mass,
-      const Assembly                 &assembly)
+      const Functions                &functions)
       : input(input)
       , problem(problem)
       , op(op)
       , mass(mass)
-      , assembly(assembly)
+      , functions(functions)
     {
-      AssertThrow(assembly || !ConservationMemory<VectorType>::on_device,
+      AssertThrow(functions.assembly ||
+                    !ConservationMemory<VectorType>::on_device,
                   ExcMessage("Implicit methods with vectors on a device need a "
                              "function that assembles the matrix there."));
       op.reinit(matrix);
@@ -67,10 +68,12 @@ namespace Tessella
                                                  const VectorType &g,
                                                  VectorType       &du)
     {
+      if (functions.linearize)
+        functions.linearize(u);
       if (!input.matrix_free || tau != present_tau)
         {
-          if (assembly)
-            assembly(time, tau, u, matrix);
+          if (functions.assembly)
+            functions.assembly(time, tau, u, matrix);
           else if constexpr (!ConservationMemory<VectorType>::on_device)
             {
               op.template assemble_jacobian<VectorType>(*problem.integrand,
@@ -96,14 +99,7 @@ namespace Tessella
       try
         {
           if (input.matrix_free)
-            gmres.solve(TangentOperator<dim, VectorType>{op,
-                                                         *problem.integrand,
-                                                         mass,
-                                                         u,
-                                                         tau},
-                        du,
-                        g,
-                        preconditioner);
+            gmres.solve(TangentOperator{*this, u, tau}, du, g, preconditioner);
           else
             gmres.solve(matrix, du, g, preconditioner);
         }
@@ -141,7 +137,10 @@ namespace Tessella
       NewtonSolver<VectorType> newton(data);
       newton.solve(
         [&](const VectorType &x, VectorType &g) {
-          op.template residual<VectorType>(*problem.integrand, {&x}, g);
+          if (functions.residual)
+            functions.residual(t, x, g);
+          else
+            op.template residual<VectorType>(*problem.integrand, {&x}, g);
           difference = x;
           difference.add(-1., known);
           mass.vmult_add(1. / tau, g, difference);

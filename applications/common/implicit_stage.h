@@ -22,6 +22,9 @@ namespace Tessella
      * GMRES with LU-SGS. With Newton/Jacobian = matrix-free GMRES applies the
      * exact tangent, and the blocks for LU-SGS are those of the first state of
      * a time step.
+     *
+     * By default R is the integrand of the problem. Another R is given by all
+     * Functions, those for a device alone by assembly.
      */
     template <int dim, typename VectorType>
     class ImplicitStage
@@ -29,17 +32,37 @@ namespace Tessella
     public:
       using Matrix = typename ConservationMemory<VectorType>::Matrix;
       using Mass = typename ConservationMemory<VectorType>::template Mass<dim>;
-      /// Sets a matrix to M / tau + R'(t, u).
-      using Assembly = std::function<void(
-        const double t, const double tau, const VectorType &u, Matrix &matrix)>;
 
-      /// Without @p assembly, which a device needs, the matrix follows from the
-      /// integrand of the problem and the mass matrix.
+      /// Functions that replace those of the integrand; may be empty.
+      struct Functions
+      {
+        /// Sets the last argument to R(t, u).
+        std::function<
+          void(const double t, const VectorType &u, VectorType &result)>
+          residual;
+        /// Called with the state u, before the next two refer to it.
+        std::function<void(const VectorType &u)> linearize;
+        /// Sets a matrix to M / tau + R'(t, u). Without it, which a device
+        /// needs, the matrix follows from the integrand of the problem and the
+        /// mass matrix.
+        std::function<void(const double      t,
+                           const double      tau,
+                           const VectorType &u,
+                           Matrix           &matrix)>
+          assembly;
+        /// Sets the last argument to R'(t, u) @p du.
+        std::function<void(const double      t,
+                           const VectorType &u,
+                           const VectorType &du,
+                           VectorType       &result)>
+          tangent;
+      };
+
       ImplicitStage(const TimeIntegrationInput     &input,
                     const ConservationProblem<dim> &problem,
                     PointwiseOperator<dim>         &op,
                     const Mass                     &mass,
-                    const Assembly                 &assembly);
+                    const Functions                &functions);
 
       /// Improves the guess @p u. Throws if Newton's method or GMRES fails.
       void
@@ -58,6 +81,9 @@ namespace Tessella
       std::uint64_t n_newton_steps = 0, n_iterations = 0;
 
     private:
+      /// M / tau + R'(t, u), without a matrix.
+      struct TangentOperator;
+
       void
       solve_linear(const double      tau,
                    const VectorType &u,
@@ -68,7 +94,7 @@ namespace Tessella
       const ConservationProblem<dim> &problem;
       PointwiseOperator<dim>         &op;
       const Mass                     &mass;
-      const Assembly                  assembly;
+      const Functions                 functions;
       Matrix                          matrix;
       LUSGS<Matrix>                   preconditioner;
       /// Time of the stage.

@@ -409,18 +409,10 @@ namespace Tessella
                   ExcMessage("Shock capturing/Sensor is for flow without "
                              "reconstruction: set Steady/Reconstruction = none "
                              "or Sensor = none."));
-      AssertThrow(!shock.active || steady || reynolds == 0.,
-                  ExcMessage("Shock capturing/Sensor in unsteady flow is for "
-                             "flow without viscosity: set Flow/Reynolds number "
-                             "= none, Flow/Steady = true or Sensor = none."));
       parse_forces(prm);
       const std::string end = time.final_time_text(prm);
       time.parse_parameters(prm,
                             parse_numbers("Time/Final time", end, ';').front());
-      AssertThrow(!shock.active || steady || !time.is_implicit(),
-                  ExcMessage("Shock capturing/Sensor needs an explicit method "
-                             "in unsteady flow: set Time/Method to ssp, "
-                             "runge-kutta or low-storage, or Sensor = none."));
       parse_limiter(prm, constants, *this);
     }
 

@@ -20,10 +20,8 @@ namespace Tessella
         "Sensor",
         "none",
         Patterns::Selection("none|persson-peraire"),
-        "Artificial viscosity in steady flow, or in unsteady flow without "
-        "viscosity and with an explicit Time/Method, where the density is not "
-        "smooth: strength h / p (|u| "
-        "+ c) on polytopes whose sensor s, the logarithm to "
+        "Artificial viscosity where the density is not smooth: strength h / p "
+        "(|u| + c) on polytopes whose sensor s, the logarithm to "
         "base 10 of the share of the highest modes in the "
         "square of the norm, is above s_0 = Threshold - 4 log10 "
         "p, with a ramp between s_0 - Width and s_0 + Width.");
@@ -44,7 +42,9 @@ namespace Tessella
                         Patterns::Selection("exact|frozen"),
                         "exact: Newton's method with the derivative of the "
                         "viscosity; frozen: the viscosity is held fixed in "
-                        "each step, which is cheaper but needs more steps.");
+                        "each step, which is cheaper but needs more steps. "
+                        "Steady flow, and each stage of an implicit "
+                        "Time/Method.");
       prm.leave_subsection();
     }
 

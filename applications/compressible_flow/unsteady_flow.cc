@@ -54,6 +54,16 @@ namespace Tessella
       for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
         root_box.push_back(std::sqrt(handler.bounding_box(k).volume()));
       internal::set_owned_entries(root_box, one);
+      if (input.shock.active && input.time.is_implicit())
+        {
+          with_viscosity = std::make_unique<PointwiseOperator<dim>>(
+            std::vector<const AgglomerationHandler<dim> *>{&handler,
+                                                           &constants,
+                                                           &constants},
+            0,
+            data);
+          op.reinit(work);
+        }
       if (input.has_surface_speeds())
         set_surfaces(constants, data);
       if (input.shock.active)
@@ -107,12 +117,31 @@ namespace Tessella
       constexpr bool on_device = ConservationMemory<VectorType>::on_device;
       typename Solver::Functions result;
       if (input.shock.active)
-        result.residual = [this](const double      t,
-                                 const VectorType &u,
-                                 VectorType       &r) {
-          integrands.residual->set_time(t);
-          viscosity->compute(u, eps);
-          op.template residual<VectorType>(*integrands.residual, {&u, &eps}, r);
+        {
+          result.stage.residual =
+            [this](const double t, const VectorType &u, VectorType &r) {
+              integrands.residual->set_time(t);
+              viscosity->compute(u, eps);
+              op.template residual<VectorType>(*integrands.residual,
+                                               {&u, &eps},
+                                               r);
+            };
+          result.stage.linearize = [this](const VectorType &u) {
+            viscosity->compute(u, eps);
+          };
+          result.stage.tangent = [this](const double      t,
+                                        const VectorType &u,
+                                        const VectorType &du,
+                                        VectorType       &r) {
+            apply_tangent(t, u, du, r);
+          };
+        }
+      if (on_device || input.shock.active)
+        result.stage.assembly = [this](const double      t,
+                                       const double      tau,
+                                       const VectorType &u,
+                                       Matrix           &matrix) {
+          assemble(t, tau, u, matrix);
         };
       if (input.has_surface_speeds())
         result.speeds = [this](const VectorType &u) {
@@ -120,18 +149,65 @@ namespace Tessella
         };
       else if (input.shock.active)
         result.speeds = [this](const VectorType &u) { return point_speeds(u); };
-      if (on_device)
-        result.assembly = [this](const double      t,
-                                 const double      tau,
-                                 const VectorType &u,
-                                 Matrix           &matrix) {
-          integrands.matrix->set_time(t);
-          marks.equ(1. / tau, one);
+      return result;
+    }
+
+
+
+    template <int dim, typename VectorType>
+    void
+    UnsteadyFlow<dim, VectorType>::assemble(const double      t,
+                                            const double      tau,
+                                            const VectorType &u,
+                                            Matrix           &matrix)
+    {
+      integrands.matrix->set_time(t);
+      marks.equ(1. / tau, one);
+      if (viscosity == nullptr)
+        {
           op.template assemble_jacobian<VectorType>(*integrands.matrix,
                                                     {&u, &marks},
                                                     matrix);
-        };
-      return result;
+          return;
+        }
+      with_viscosity->template assemble_jacobian<VectorType>(*integrands.matrix,
+                                                             {&u, &eps, &marks},
+                                                             matrix);
+      if (!viscosity->exact)
+        return;
+      integrands.residual->set_time(t);
+      if constexpr (ConservationMemory<VectorType>::on_device)
+        op.template add_chained_jacobian<VectorType>(
+          *integrands.residual,
+          {&u, &eps},
+          1,
+          viscosity->device_derivative(),
+          matrix);
+      else
+        op.template add_chained_jacobian<VectorType>(
+          *integrands.residual, {&u, &eps}, 1, viscosity->derivative(), matrix);
+    }
+
+
+
+    template <int dim, typename VectorType>
+    void
+    UnsteadyFlow<dim, VectorType>::apply_tangent(const double      t,
+                                                 const VectorType &u,
+                                                 const VectorType &du,
+                                                 VectorType       &result)
+    {
+      integrands.residual->set_time(t);
+      op.template apply_tangent<VectorType>(*integrands.residual,
+                                            {&u, &eps},
+                                            du,
+                                            result);
+      if (!viscosity->exact)
+        return;
+      viscosity->apply_derivative(du, marks);
+      op.template apply_tangent<VectorType>(
+        *integrands.residual, {&u, &eps}, marks, work, 1);
+      result.add(1., work);
     }
 
 

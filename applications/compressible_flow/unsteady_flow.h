@@ -19,12 +19,14 @@ namespace Tessella
      * What ConservationSolver needs of unsteady flow beside the integrand of
      * the problem, with vectors of the host or of a device:
      *  - with a sensor, the residual with the viscosity of the state, which is
-     *    computed for every stage, and wave speeds with the viscous part (2 p +
-     *    1) eps / h, with which explicit methods are stable;
+     *    computed for every residual, and wave speeds with the viscous part (2
+     *    p + 1) eps / h, with which explicit methods are stable;
      *  - wave speeds as means over the surfaces of polytopes
      *    (Flow/Wave speeds = surface), which a device computes; those at points
      *    are computed on the host, from a copy of the solution;
-     *  - for implicit methods on a device, the matrix M / tau + R'.
+     *  - for implicit methods on a device or with a sensor, the matrix M / tau
+     *    + R'. With Shock capturing/Tangent = exact, R' has the derivative of
+     *    the viscosity, in the matrix and in products without one.
      */
     template <int dim, typename VectorType>
     class UnsteadyFlow
@@ -51,6 +53,18 @@ namespace Tessella
       functions();
 
     private:
+      /// M / tau + R'.
+      void
+      assemble(const double      t,
+               const double      tau,
+               const VectorType &u,
+               Matrix           &matrix);
+      /// R' @p du with a sensor.
+      void
+      apply_tangent(const double      t,
+                    const VectorType &u,
+                    const VectorType &du,
+                    VectorType       &result);
       /// Prepares surface_speeds().
       void
       set_surfaces(const AgglomerationHandler<dim> &constants,
@@ -66,12 +80,15 @@ namespace Tessella
       const Flow::SteadyIntegrands<dim>               integrands;
       std::unique_ptr<Flow::ArtificialViscosity<dim>> viscosity;
       PolytopewiseOperator<dim>                       polytopewise;
-      PointwiseOperator<dim>                          op;
+      /// With two fields, of which the second one is of constants, and three.
+      PointwiseOperator<dim>                  op;
+      std::unique_ptr<PointwiseOperator<dim>> with_viscosity;
       /// Integrals of wave speeds over surfaces; null without
       /// Flow/Wave speeds = surface.
       std::unique_ptr<PointwiseOperator<dim>> speed_operator;
-      /// The viscosity, or zero; a constant; integrals over surfaces.
-      VectorType eps, one, marks;
+      /// The viscosity, or zero; a constant; integrals over surfaces, factors
+      /// of the time term or changes of the viscosity; a vector of the flow.
+      VectorType eps, one, marks, work;
       /// Square roots of the volumes of bounding boxes, and measures of the
       /// surfaces of polytopes.
       std::vector<double> root_box, surface;

@@ -50,6 +50,27 @@ namespace Tessella
           for (unsigned int i = 0; i < m * n; ++i)
             slopes[first + i] *= unit;
         }
+
+
+
+        /// One polytope per thread, which adds in the order of the host.
+        __global__ void
+        __launch_bounds__(n_threads)
+          derivative_kernel(const SensorArrays arrays,
+                            const double *__restrict__ slopes,
+                            const double *__restrict__ direction,
+                            double *__restrict__ change)
+        {
+          const unsigned int k = blockIdx.x * n_threads + threadIdx.x;
+          if (k >= arrays.n)
+            return;
+          double sum = 0.;
+          for (std::uint64_t i = arrays.dof_offset[k];
+               i < arrays.dof_offset[k + 1];
+               ++i)
+            sum += slopes[i] * direction[i];
+          change[k] = sum;
+        }
       } // namespace
 
 
@@ -70,6 +91,26 @@ namespace Tessella
              0,
              current_stream()>>>(arrays, sensor, u, slopes, field);
         check(cudaGetLastError(), "the sensor of shocks");
+      }
+
+
+
+      void
+      apply_sensor_derivative(const SensorArrays &arrays,
+                              const double       *slopes,
+                              const double       *direction,
+                              double             *change)
+      {
+        if (arrays.n == 0)
+          return;
+        derivative_kernel<<<(arrays.n + n_threads - 1) / n_threads,
+                            n_threads,
+                            0,
+                            current_stream()>>>(arrays,
+                                                slopes,
+                                                direction,
+                                                change);
+        check(cudaGetLastError(), "the derivative of the sensor of shocks");
       }
 
 

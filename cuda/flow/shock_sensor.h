@@ -37,6 +37,14 @@ namespace Tessella
                       const double                 *u,
                       double                       *slopes,
                       double                       *field);
+
+      /// Sets the entry of each polytope of @p change to the product of its
+      /// parts of @p slopes and @p direction.
+      void
+      apply_sensor_derivative(const SensorArrays &arrays,
+                              const double       *slopes,
+                              const double       *direction,
+                              double             *change);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

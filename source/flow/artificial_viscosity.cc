@@ -163,6 +163,39 @@ namespace Tessella
 
 
     template <int dim>
+    void
+    ArtificialViscosity<dim>::apply_derivative(
+      const HostVector<double> &direction, HostVector<double> &change) const
+    {
+      const std::vector<std::uint64_t> &offset =
+        handler.polytopic_dofs().dof_offset;
+      for (unsigned int k = 0; k < values.size(); ++k)
+        {
+          double sum = 0.;
+          for (std::uint64_t i = offset[k]; i < offset[k + 1]; ++i)
+            sum += slopes.local_element(i) * direction.local_element(i);
+          change.local_element(k) = sum;
+        }
+    }
+
+
+
+    template <int dim>
+    void
+    ArtificialViscosity<dim>::apply_derivative(
+      const DeviceVector<double> &direction, DeviceVector<double> &change) const
+    {
+      internal::device_call([&]() {
+        internal::Device::apply_sensor_derivative(on_device->arrays,
+                                                  on_device->slopes.begin(),
+                                                  direction.begin(),
+                                                  change.begin());
+      });
+    }
+
+
+
+    template <int dim>
     const DeviceVector<double> &
     ArtificialViscosity<dim>::device_derivative() const
     {

@@ -1036,6 +1036,11 @@ namespace
     verify_below(
       "derivative of the sensor",
       difference(entries(host.derivative()), slopes, 0, slopes.size()));
+    host.apply_derivative(on_host, eps);
+    cuda.apply_derivative(x, y);
+    y.copy_to(found);
+    verify_below("derivative in a direction",
+                 difference(entries(eps), found, 0, found.size()));
   }
 
 

@@ -29,7 +29,9 @@ namespace Tessella
      * converges quadratically. Since the sensor of a polytope reads that
      * polytope alone, the matrix needs no more blocks
      * (PointwiseOperator::add_chained_jacobian()). Otherwise the matrix holds
-     * eps fixed, and more steps are needed.
+     * eps fixed, and more steps are needed. Products without a matrix have the
+     * same derivative by apply_derivative() and
+     * PointwiseOperator::apply_tangent() for the field eps.
      *
      * <b>Where it runs.</b> Vectors are in host memory or on the device; with
      * the latter, the sensor is evaluated there. One object serves one of both.
@@ -65,6 +67,16 @@ namespace Tessella
       /// The same on the device.
       const DeviceVector<double> &
       device_derivative() const;
+
+      /// Sets @p change to the change of the field, to first order, where the
+      /// flow of the last call of compute() changes by @p direction.
+      /// Collective.
+      void
+      apply_derivative(const HostVector<double> &direction,
+                       HostVector<double>       &change) const;
+      void
+      apply_derivative(const DeviceVector<double> &direction,
+                       DeviceVector<double>       &change) const;
 
       /// Largest eps of the last call of compute() on the host, and the number
       /// of polytopes where it is not zero. Collective.
