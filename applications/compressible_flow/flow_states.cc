@@ -7,6 +7,7 @@
 #include <tessella/flow/check_conditions.h>
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <vector>
 
@@ -50,7 +51,9 @@ namespace Tessella
     namespace
     {
       /// Finds the first point, in the order of coordinates, with a state that
-      /// is not admissible.
+      /// is not admissible. A point may be on several polytopes: of their
+      /// states it is the first one in the order of components, for any number
+      /// of threads.
       template <int dim>
       struct FirstBadPoint
       {
@@ -60,7 +63,8 @@ namespace Tessella
         {
           std::mutex mutex;
           bool       found = false;
-          double     x[dim], u[dim + 2];
+          /// Point and state.
+          double values[2 * dim + 2];
         };
 
         Flow::IdealGas<dim> gas;
@@ -71,22 +75,32 @@ namespace Tessella
         {
           for (unsigned int q = 0; q < s.n_points; ++q)
             {
-              double x[dim], u[dim + 2];
+              double values[n], *const u = values + dim;
               for (int c = 0; c < dim + 2; ++c)
                 u[c] = s.value(q, c);
               if (gas.is_admissible(u))
                 continue;
               for (int d = 0; d < dim; ++d)
-                x[d] = s.x[d][q];
+                values[d] = s.x[d][q];
               const std::lock_guard<std::mutex> lock(result->mutex);
-              if (result->found && !std::lexicographical_compare(
-                                     x, x + dim, result->x, result->x + dim))
+              if (result->found && !is_before(values, result->values))
                 continue;
               result->found = true;
-              std::copy_n(x, dim, result->x);
-              std::copy_n(u, dim + 2, result->u);
+              std::copy_n(values, n, result->values);
             }
           return 0.;
+        }
+
+        static constexpr int n = 2 * dim + 2;
+
+        /// Numbers that are not finite come after all others.
+        static bool
+        is_before(const double *a, const double *b)
+        {
+          return std::lexicographical_compare(
+            a, a + n, b, b + n, [](const double v, const double w) {
+              return std::isnan(w) ? !std::isnan(v) : v < w;
+            });
         }
       };
     } // namespace
@@ -107,12 +121,12 @@ namespace Tessella
       // Point and state; nothing on processes without such a point.
       std::vector<double> first;
       if (result.found)
-        {
-          first.assign(result.x, result.x + dim);
-          first.insert(first.end(), result.u, result.u + dim + 2);
-        }
-      for (const auto &other : Utilities::MPI::all_gather(communicator, first))
-        if (first.empty() || (!other.empty() && other < first))
+        first.assign(result.values, result.values + 2 * dim + 2);
+      const auto all = Utilities::MPI::all_gather(communicator, first);
+      for (const auto &other : all)
+        if (first.empty() ||
+            (!other.empty() &&
+             FirstBadPoint<dim>::is_before(other.data(), first.data())))
           first = other;
       if (first.empty())
         return;

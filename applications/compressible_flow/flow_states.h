@@ -77,8 +77,8 @@ namespace Tessella
     /// Throws, on all processes of @p communicator, if density or pressure of a
     /// discrete function are not positive at a point of PolytopeStencil::x: a
     /// sentence that begins with @p what and has the first such point in the
-    /// order of coordinates, for any number of processes, and the values, and
-    /// ends with @p remedy.
+    /// order of coordinates and its first state in the order of components, for
+    /// any number of threads and processes, and ends with @p remedy.
     template <int dim>
     void
     check_points(PolytopewiseOperator<dim> &op,

@@ -2,14 +2,18 @@
 #include "run_files.h"
 
 #include <deal.II/base/data_out_base.h>
+#include <deal.II/base/mpi.h>
 #include <deal.II/base/utilities.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "../common/program.h"
+#include "../common/screen.h"
 
 namespace Tessella
 {
@@ -29,6 +33,25 @@ namespace Tessella
           return "";
         const std::size_t first = begin + start.size();
         return line.substr(first, line.find('"', first) - first);
+      }
+
+      /// Lines of the file @p name, which the first process reads; none if it
+      /// does not exist. Collective.
+      std::vector<std::string>
+      read_lines(const std::string &name)
+      {
+        std::string text;
+        if (is_first_process())
+          {
+            std::ifstream in(name);
+            text.assign(std::istreambuf_iterator<char>(in), {});
+          }
+        text = Utilities::MPI::broadcast(MPI_COMM_WORLD, text);
+        std::vector<std::string> lines;
+        std::istringstream       in(text);
+        for (std::string line; std::getline(in, line);)
+          lines.push_back(line);
+        return lines;
       }
 
       /// Distance below which two times are the same. Times that were read
@@ -133,9 +156,7 @@ namespace Tessella
     {
       if (!continued)
         return;
-      std::ifstream in(output.file(stem + ".pvd"));
-      std::string   line;
-      while (std::getline(in, line))
+      for (const std::string &line : read_lines(output.file(stem + ".pvd")))
         if (line.find("<DataSet ") != std::string::npos)
           files.emplace_back(std::atof(attribute(line, "timestep").c_str()),
                              attribute(line, "file"));
@@ -227,13 +248,12 @@ namespace Tessella
     {
       if (!continued)
         return;
-      std::ifstream in(output.file(stem + "-history.csv"));
-      std::string   line;
-      std::getline(in, line);
-      while (std::getline(in, line))
+      const auto text = read_lines(output.file(stem + "-history.csv"));
+      // The first line has the names of the columns.
+      for (std::size_t i = 1; i < text.size(); ++i)
         {
           const auto numbers = Utilities::string_to_double(
-            Utilities::split_string_list(line, ','));
+            Utilities::split_string_list(text[i], ','));
           if (numbers.size() == 4)
             lines.push_back({numbers[0], {numbers[1], numbers[2], numbers[3]}});
         }

@@ -18,7 +18,8 @@ namespace Tessella
     class FieldSeries
     {
     public:
-      /// @p continued: reads the list that the PVD file has.
+      /// @p continued: the first process reads the list that the PVD file has.
+      /// Collective.
       FieldSeries(const OutputInput &output,
                   const std::string &stem,
                   const bool         continued);
@@ -59,7 +60,7 @@ namespace Tessella
     class ForceHistory
     {
     public:
-      /// @p variable: "time" or "step".
+      /// @p variable: "time" or "step". Collective.
       ForceHistory(const OutputInput &output,
                    const std::string &stem,
                    const std::string &variable,

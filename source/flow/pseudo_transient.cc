@@ -138,7 +138,7 @@ namespace Tessella
           return viscosity->device_derivative();
       }
 
-      /// Sets @p result to R(@p u).
+      /// Sets @p result to R(@p u); without a reconstruction.
       void
       compute_residual(const VectorType &u, VectorType &result)
       {
@@ -149,17 +149,8 @@ namespace Tessella
                                                      {&u, &eps},
                                                      result);
           }
-        else if (reconstruction == nullptr)
-          {
-            op->template residual<VectorType>(*integrands.residual,
-                                              {&u},
-                                              result);
-          }
         else
-          {
-            reconstruction->reconstruct(u, reconstructed);
-            compute_residual_of_reconstruction(result);
-          }
+          op->template residual<VectorType>(*integrands.residual, {&u}, result);
       }
 
       /// Sets @p result to R of the state reconstructed last.
@@ -198,13 +189,14 @@ namespace Tessella
         Implementation &implementation;
       };
 
-      /// Sets present to the reconstruction of @p u, and throws if density or
-      /// pressure is not positive there, since no step would keep the bound of
-      /// their changes.
+      /// Sets present and reconstructed to the reconstruction of @p u, and
+      /// throws if density or pressure is not positive there, since no step
+      /// would keep the bound of their changes.
       void
       check_reconstruction(const VectorType &u)
       {
-        reconstruction->reconstruct(u, present);
+        reconstruction->reconstruct(u, reconstructed);
+        present              = reconstructed;
         reconstructed_change = 0.;
         inverse_step         = 0.;
         with_quadratic_change->template residual<VectorType>(
@@ -226,8 +218,12 @@ namespace Tessella
         if (norm < 0.)
           {
             if (reconstruction != nullptr)
-              check_reconstruction(u);
-            compute_residual(u, residual);
+              {
+                check_reconstruction(u);
+                compute_residual_of_reconstruction(residual);
+              }
+            else
+              compute_residual(u, residual);
             norm = residual.l2_norm();
             if (state.first_residual == 0.)
               state.first_residual = state.last_residual = norm;
