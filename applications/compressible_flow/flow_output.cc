@@ -154,8 +154,26 @@ namespace Tessella
         return input.free_stream.lift[1] != 0. ? 1 : 2;
       }
 
-      /// Calls action(facet, point) for the points of cuts_of_facet() of all
-      /// facets of bodies on the polytopes of this process.
+      /// Calls action(facet) for all facets of bodies on the polytopes of this
+      /// process.
+      template <int dim, typename Action>
+      void
+      for_each_facet(const AgglomerationHandler<dim> &handler,
+                     const FlowInput                 &input,
+                     const Action                    &action)
+      {
+        const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
+        for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
+          if (mesh.interface_polytope[2 * i] < handler.n_polytopes() &&
+              input.forces.boundary_ids.count(mesh.interface_boundary_id[i]) >
+                0)
+            for (unsigned int f = mesh.facet_offset[i];
+                 f < mesh.facet_offset[i + 1];
+                 ++f)
+              action(f);
+      }
+
+      /// Calls action(facet, point) for the points of cuts_of_facet().
       template <int dim, typename Action>
       void
       for_each_cut(const AgglomerationHandler<dim> &handler,
@@ -165,15 +183,29 @@ namespace Tessella
       {
         const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
         const int                 span = 3 - lift_axis(input);
-        for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
-          if (mesh.interface_polytope[2 * i] < handler.n_polytopes() &&
-              input.forces.boundary_ids.count(mesh.interface_boundary_id[i]) >
-                0)
-            for (unsigned int f = mesh.facet_offset[i];
-                 f < mesh.facet_offset[i + 1];
-                 ++f)
-              for (const auto &cut : cuts_of_facet(mesh, f, span, station))
-                action(f, cut);
+        for_each_facet(handler, input, [&](const unsigned int f) {
+          for (const auto &cut : cuts_of_facet(mesh, f, span, station))
+            action(f, cut);
+        });
+      }
+
+      /// State of @p function on the boundary, at the point @p at of @p facet.
+      template <int dim>
+      std::array<double, dim + 2>
+      state_on_facet(const DiscreteFunction<dim> &function,
+                     const PolytopicMesh<dim>    &mesh,
+                     const unsigned int           facet,
+                     const double                *at)
+      {
+        std::array<double, dim + 2> state;
+        const double               *x[dim];
+        double                     *values[dim + 2];
+        for (int d = 0; d < dim; ++d)
+          x[d] = at + d;
+        for (int c = 0; c < dim + 2; ++c)
+          values[c] = &state[c];
+        function.evaluate(1, &mesh.facet_subcell[2 * facet], x, values);
+        return state;
       }
 
       /// Quantities for visualisation.
@@ -393,18 +425,10 @@ namespace Tessella
       function.prepare();
       const auto add = [&](const unsigned int             facet,
                            const std::array<double, dim> &cut) {
-        SectionPoint  point;
-        const double *x[dim];
-        double        state[dim + 2], *values[dim + 2];
-        for (int d = 0; d < dim; ++d)
-          {
-            point.x[d] = cut[d];
-            x[d]       = &point.x[d];
-          }
-        for (int c = 0; c < dim + 2; ++c)
-          values[c] = &state[c];
-        function.evaluate(1, &mesh.facet_subcell[2 * facet], x, values);
-        const auto result          = at_body(state);
+        SectionPoint point;
+        std::copy_n(cut.begin(), dim, point.x);
+        const auto result =
+          at_body(state_on_facet(function, mesh, facet, cut.data()).data());
         point.pressure_coefficient = result[0];
         point.mach_number          = result[1];
         // The normal points into the body.
@@ -427,6 +451,63 @@ namespace Tessella
         point.chord =
           length > 0. ? (point.x[0] - points.front().x[0]) / length : 0.;
       return points;
+    }
+
+
+
+    template <int dim>
+    std::vector<SurfacePolygon>
+    FlowEvaluation<dim>::surface_polygons(const ConservationVector &u) const
+    {
+      std::vector<SurfacePolygon> polygons;
+      const PolytopicMesh<dim>   &mesh = handler.polytopic_mesh();
+      const bool                  turn = lift_axis(input) == 1;
+      const DiscreteFunction<dim> function(handler, u);
+      function.prepare();
+      for_each_facet(handler, input, [&](const unsigned int facet) {
+        const unsigned int  first = mesh.facet_vertex_offset[facet];
+        const double *const x     = &mesh.facet_vertices[dim * first];
+        SurfacePolygon      polygon;
+        polygon.n_corners = mesh.facet_vertex_offset[facet + 1] - first;
+        double                      centre[dim] = {};
+        std::array<unsigned int, 4> around      = {{0, 1, 3, 2}};
+        dealii::Tensor<1, 3>        edges[2], normal;
+        if (polygon.n_corners == 3)
+          around = {{0, 1, 2, 0}};
+        for (int d = 0; d < dim; ++d)
+          {
+            edges[0][d] = x[dim + d] - x[d];
+            edges[1][d] = x[2 * dim + d] - x[d];
+            normal[d]   = mesh.facet_normal[dim * facet + d];
+          }
+        // The normal vector of the mesh points into the body.
+        if (cross_product_3d(edges[0], edges[1]) * normal > 0.)
+          std::reverse(around.begin(), around.begin() + polygon.n_corners);
+        for (unsigned int v = 0; v < polygon.n_corners; ++v)
+          {
+            const double *const corner = x + dim * around[v];
+            for (int d = 0; d < dim; ++d)
+              centre[d] += corner[d] / polygon.n_corners;
+            polygon.corners[v][0] = corner[0];
+            polygon.corners[v][1] = turn ? -corner[dim - 1] : corner[1];
+            polygon.corners[v][2] = turn ? corner[1] : corner[dim - 1];
+          }
+        polygon.value =
+          at_body(state_on_facet(function, mesh, facet, centre).data())[0];
+        polygons.push_back(polygon);
+      });
+      gather(handler.get_communicator(), polygons);
+      std::sort(polygons.begin(),
+                polygons.end(),
+                [](const SurfacePolygon &a, const SurfacePolygon &b) {
+                  return std::lexicographical_compare(a.corners[0],
+                                                      a.corners[0] +
+                                                        3 * a.n_corners,
+                                                      b.corners[0],
+                                                      b.corners[0] +
+                                                        3 * b.n_corners);
+                });
+      return polygons;
     }
 
 

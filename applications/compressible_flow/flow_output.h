@@ -4,6 +4,7 @@
 
 #include <tessella/backends/assembly_parameters.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/numerics/svg_surface.h>
 
 #include <array>
 #include <string>
@@ -72,6 +73,14 @@ namespace Tessella
        */
       std::vector<SectionPoint>
       section(const ConservationVector &u, const double station) const;
+
+      /// Facets of the bodies in three dimensions with the pressure
+      /// coefficient in their middle, curved ones with straight edges; on the
+      /// first process those of all processes, in an order that does not depend
+      /// on these. They are turned around the x axis so that the lift axis is
+      /// the third one.
+      std::vector<SurfacePolygon>
+      surface_polygons(const ConservationVector &u) const;
 
       /// Writes density, momentum, energy, velocity, pressure, Mach number and
       /// entropy.

@@ -12,6 +12,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "../common/html_report.h"
 #include "../common/program.h"
 #include "../common/screen.h"
 
@@ -97,6 +98,31 @@ namespace Tessella
         output.write_plot({curve[0], curve[1]},
                           stem + "-surface.svg",
                           linear_plot("x", "-C_p"));
+      }
+
+      /// The bodies with colours of C_p.
+      void
+      draw_surface(const OutputInput                 &output,
+                   const std::string                 &stem,
+                   const std::vector<SurfacePolygon> &polygons)
+      {
+        SurfaceSvgFlags flags;
+        flags.title = output.name + ": C_p";
+        // From ahead, x < 0, above, and the side of the tip of half a wing.
+        double side = 0., size = 0.;
+        for (const SurfacePolygon &polygon : polygons)
+          {
+            side += polygon.corners[0][1];
+            size += std::abs(polygon.corners[0][1]);
+          }
+        flags.azimuth   = side < -1e-6 * size ? 225. : 135.;
+        flags.elevation = 35.;
+        const auto draw = [&](std::ostream &out) {
+          draw_surface_svg(polygons, out, flags);
+        };
+        html_report().add_drawing(title_of_ending(stem + "-surface.svg"), draw);
+        if (output.write_svg)
+          write_file(output.file(stem + "-surface.svg"), draw);
       }
 
       /// Sections of a wing as table and drawing, with one colour for each.
@@ -345,8 +371,12 @@ namespace Tessella
         });
       if constexpr (dim == 2)
         draw_surface(output, stem, points);
-      else if (!stations.empty())
-        write_sections(output, stem, stations, evaluation, u);
+      else
+        {
+          draw_surface(output, stem, evaluation.surface_polygons(u));
+          if (!stations.empty())
+            write_sections(output, stem, stations, evaluation, u);
+        }
     }
 
 

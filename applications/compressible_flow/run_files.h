@@ -95,7 +95,8 @@ namespace Tessella
                    const std::string                            &stem,
                    const std::vector<Flow::PseudoTransientStep> &steps);
 
-    /// Writes STEM-surface.csv, in two dimensions with a drawing, and in three
+    /// Writes STEM-surface.csv with a drawing, in three dimensions of the body
+    /// from above, ahead and the side to which it extends, and
     /// STEM-sections.csv with a drawing, if Forces/Span stations are given.
     /// Collective.
     template <int dim>

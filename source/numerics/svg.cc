@@ -4,6 +4,7 @@
 
 #include <tessella/numerics/svg.h>
 #include <tessella/numerics/svg_elements.h>
+#include <tessella/numerics/svg_surface.h>
 #include <tessella/numerics/write_file.h>
 
 #include <algorithm>
@@ -505,6 +506,88 @@ namespace Tessella
 
     using Vector3 = dealii::Tensor<1, 3>;
 
+    /// Directions of the screen, direction towards the viewer and that of the
+    /// light.
+    struct Projection
+    {
+      Vector3 right, up, toward, light;
+
+      /// Angles are those of MeshSvgFlags.
+      Projection(const double azimuth, const double elevation)
+      {
+        const double a = azimuth * pi / 180., e = elevation * pi / 180.;
+        right  = Vector3({-std::sin(a), std::cos(a), 0.});
+        toward = Vector3(
+          {std::cos(e) * std::cos(a), std::cos(e) * std::sin(a), std::sin(e)});
+        up    = dealii::cross_product_3d(toward, right);
+        light = .62 * toward + .66 * up - .42 * right;
+      }
+
+      /// Colour of a facet with the normal vector @p normal.
+      Color
+      shaded(const Color &color, const Vector3 &normal) const
+      {
+        const double shade = std::max(0., normal * light);
+        return color.mix(shade > .75 ? rgb(0xffffff) : rgb(0x26323f),
+                         shade > .75 ? .8 * (shade - .75)
+                                     : .42 * (.75 - shade));
+      }
+    };
+
+    /// Makes @p box the least one that contains itself and the point (x, y).
+    void
+    enlarge(std::array<double, 4> &box, const double x, const double y)
+    {
+      box = {{std::min(box[0], x),
+              std::min(box[1], y),
+              std::max(box[2], x),
+              std::max(box[3], y)}};
+    }
+
+    constexpr double largest_double       = std::numeric_limits<double>::max();
+    const std::array<double, 4> empty_box = {
+      {largest_double, largest_double, -largest_double, -largest_double}};
+
+    /// A polygon of a surface on the screen.
+    struct ProjectedPolygon
+    {
+      unsigned int index;
+      double       depth;
+      Vector3      normal;
+    };
+
+    /// Those polygons of a surface that show their front, far ones first.
+    std::vector<ProjectedPolygon>
+    visible_polygons(const std::vector<SurfacePolygon> &surface,
+                     const Projection                  &projection)
+    {
+      std::vector<ProjectedPolygon> result;
+      for (unsigned int i = 0; i < surface.size(); ++i)
+        {
+          const SurfacePolygon &polygon = surface[i];
+          const unsigned int    n       = polygon.n_corners;
+          const Vector3         first(polygon.corners[0]);
+          Vector3               normal, centre;
+          for (unsigned int v = 0; v < n; ++v)
+            {
+              const Vector3 a(polygon.corners[v]),
+                b(polygon.corners[(v + 1) % n]);
+              normal += dealii::cross_product_3d(a - first, b - first);
+              centre += a / n;
+            }
+          const double length = normal.norm();
+          if (length > 0. && normal * projection.toward > 1e-9 * length)
+            result.push_back({i, centre * projection.toward, normal / length});
+        }
+      std::stable_sort(result.begin(),
+                       result.end(),
+                       [](const ProjectedPolygon &a,
+                          const ProjectedPolygon &b) {
+                         return a.depth < b.depth;
+                       });
+      return result;
+    }
+
     /// The surface of the domain, or the surfaces of all polytopes that are
     /// pulled apart, in a parallel projection.
     class SurfaceDrawing
@@ -517,15 +600,9 @@ namespace Tessella
         , dofs(dofs)
         , flags(flags)
         , exploded(flags.explode > 0.)
+        , projection(flags.azimuth, flags.elevation)
         , numbering(point_tolerance(mesh))
       {
-        const double a = flags.azimuth * pi / 180.,
-                     e = flags.elevation * pi / 180.;
-        right          = Vector3({-std::sin(a), std::cos(a), 0.});
-        toward         = Vector3(
-          {std::cos(e) * std::cos(a), std::cos(e) * std::sin(a), std::sin(e)});
-        up    = dealii::cross_product_3d(toward, right);
-        light = .62 * toward + .66 * up - .42 * right;
         collect_facets();
         for (unsigned int f = 0; f < facets.size(); ++f)
           for (unsigned int v = 0; v < facets[f].n; ++v)
@@ -645,9 +722,9 @@ namespace Tessella
             for (unsigned int d = 0; d < 3; ++d)
               corners[v][d] += offset[d];
             facet.points[v] = numbering.number(corners[v]);
-            facet.depth += (Vector3(corners[v]) * toward) / facet.n;
+            facet.depth += (Vector3(corners[v]) * projection.toward) / facet.n;
           }
-        facet.visible = facet.normal * toward > 1e-9;
+        facet.visible = facet.normal * projection.toward > 1e-9;
         return facet;
       }
 
@@ -655,16 +732,11 @@ namespace Tessella
       View
       make_view() const
       {
-        const double          largest = std::numeric_limits<double>::max();
-        std::array<double, 4> box = {{largest, largest, -largest, -largest}};
+        std::array<double, 4> box = empty_box;
         for (unsigned int p = 0; p < numbering.points.size() / 3; ++p)
-          {
-            const double x = coordinates(p) * right, y = coordinates(p) * up;
-            box = {{std::min(box[0], x),
-                    std::min(box[1], y),
-                    std::max(box[2], x),
-                    std::max(box[3], y)}};
-          }
+          enlarge(box,
+                  coordinates(p) * projection.right,
+                  coordinates(p) * projection.up);
         if (numbering.points.empty())
           box.fill(0.);
         return View(box, flags.size, top_margin(flags), 22.);
@@ -691,7 +763,7 @@ namespace Tessella
       project(const View &view, const unsigned int p) const
       {
         const Vector3 x = coordinates(p);
-        return view.point(x * right, x * up);
+        return view.point(x * projection.right, x * projection.up);
       }
 
       void
@@ -700,12 +772,8 @@ namespace Tessella
                  const Facet  &facet,
                  const Color  &polytope_color) const
       {
-        const double      shade = std::max(0., facet.normal * light);
         const std::string color =
-          polytope_color
-            .mix(shade > .75 ? rgb(0xffffff) : rgb(0x26323f),
-                 shade > .75 ? .8 * (shade - .75) : .42 * (.75 - shade))
-            .text();
+          projection.shaded(polytope_color, facet.normal).text();
         out << "<path class=\"facet\" fill=\"" << color << "\" stroke=\""
             << color << "\" stroke-width=\"1\" d=\"";
         for (unsigned int v = 0; v < facet.n; ++v)
@@ -758,11 +826,9 @@ namespace Tessella
       const PolytopicDoFs    &dofs;
       const MeshSvgFlags     &flags;
       const bool              exploded;
-      /// Directions of the screen, direction towards the viewer and that of the
-      /// light.
-      Vector3            right, up, toward, light;
-      PointNumbering<3>  numbering;
-      std::vector<Facet> facets;
+      const Projection        projection;
+      PointNumbering<3>       numbering;
+      std::vector<Facet>      facets;
       /// For each edge the facets that have it.
       std::map<EdgeKey, std::vector<unsigned int>> edges;
     };
@@ -776,6 +842,57 @@ namespace Tessella
         .draw(out);
     }
   } // namespace
+
+
+
+  void
+  draw_surface_svg(const std::vector<SurfacePolygon> &surface,
+                   std::ostream                      &out,
+                   const SurfaceSvgFlags             &flags)
+  {
+    const Projection      projection(flags.azimuth, flags.elevation);
+    std::vector<double>   values;
+    std::array<double, 4> box = empty_box;
+    for (const SurfacePolygon &polygon : surface)
+      {
+        values.push_back(polygon.value);
+        for (unsigned int v = 0; v < polygon.n_corners; ++v)
+          {
+            const Vector3 x(polygon.corners[v]);
+            enlarge(box, x * projection.right, x * projection.up);
+          }
+      }
+    if (surface.empty())
+      box.fill(0.);
+    const View        view(box, flags.size, 34., 22.);
+    const ValueColors colors(values);
+    write_header(out, view.width, view.height);
+    if (!flags.title.empty())
+      write_text(
+        out, 18., 34., 22., "start", escape(flags.title), "fill=\"#222222\"");
+    colors.legend(out, view.width - 14., 34.);
+    out << "<g id=\"surface\" stroke-width=\"0.5\" "
+           "stroke-linejoin=\"round\">\n";
+    for (const ProjectedPolygon &visible :
+         visible_polygons(surface, projection))
+      {
+        const SurfacePolygon &polygon = surface[visible.index];
+        // Shades would hide differences of values.
+        const Color       plain = colors[visible.index];
+        const std::string color =
+          plain.mix(projection.shaded(plain, visible.normal), .5).text();
+        out << "<path class=\"facet\" fill=\"" << color << "\" stroke=\""
+            << color << "\" d=\"";
+        for (unsigned int v = 0; v < polygon.n_corners; ++v)
+          {
+            const Vector3 x(polygon.corners[v]);
+            out << (v == 0 ? 'M' : 'L')
+                << view.point(x * projection.right, x * projection.up);
+          }
+        out << "Z\"/>\n";
+      }
+    out << "</g>\n</svg>\n";
+  }
 
 
 

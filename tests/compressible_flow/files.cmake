@@ -2,8 +2,8 @@
 
 # Runs PROGRAM in DIRECTORY and looks at its files: histories of forces and lists of
 # fields of steady and unsteady runs (bump.prm and vortex.prm of the folder SOURCE),
-# which a run that goes on from a checkpoint continues, drawings, and sections of a
-# wing (WING, a parameter file).
+# which a run that goes on from a checkpoint continues, drawings, and sections and
+# surfaces of a wing (WING, a parameter file) and a sphere.
 
 cmake_minimum_required(VERSION 3.16)
 
@@ -116,6 +116,18 @@ set(sections wing-0-p0-sections)
 set(number "[-+.e0-9]+")
 expect_lines(whole/${sections}.csv 1 "^station,side,chord,x,y,z,C_p,Mach_number$")
 expect_lines(whole/${sections}.svg 4 "class=\"curve\"")
+# Facets of the body that can be seen, and one for each side of a convex body.
+file(STRINGS ${DIRECTORY}/whole/wing-0-p0-surface.svg facets REGEX "class=\"facet\"")
+list(LENGTH facets n)
+if(n LESS 100)
+  message(FATAL_ERROR "There are ${n} facets of the wing in its drawing.")
+endif()
+run(${SOURCE}/../../parameter_files/flow_sphere.prm "Mesh/Geometry cells=4"
+  "Mesh/Geometry far field=5" "Mesh/Levels=1" "Discretisation/Degree=0"
+  "Steady/Maximum steps=20" "Execution/Backend=host" "Output/Name=sphere"
+  "Output/Directory=whole" "Output/Solution=false")
+expect_lines(whole/sphere-0-p0-surface.svg 48 "class=\"facet\"")
+expect_lines(whole/sphere-0-p0-surface.svg 24 "class=\"legend\"")
 file(STRINGS ${DIRECTORY}/whole/wing-0-p0-surface.csv surface)
 set(pressures)
 foreach(line ${surface})
