@@ -129,6 +129,13 @@ namespace Tessella
                       ExcMessage("Steady/Reconstruction needs "
                                  "Discretisation/Degree = 1, not " +
                                  std::to_string(degree) + "."));
+        ForceInput &forces = flow.forces;
+        if (!forces.section_file.empty())
+          forces.section_data =
+            read_section_data(find_file("section data (Forces/Section data)",
+                                        forces.section_file,
+                                        file),
+                              forces.stations);
         find_restart(mesh, discretisation, file, flow.time.restart);
       }
     };
@@ -619,8 +626,7 @@ namespace Tessella
                            << forces.lift << ',' << forces.drag << ','
                            << forces.moment << '\n';
                      });
-        write_surface(
-          output, stem(row), parameters.flow.forces.stations, evaluation, u);
+        write_surface(output, stem(row), parameters.flow.forces, evaluation, u);
       }
     };
 

@@ -10,7 +10,10 @@
 #include <tessella/flow/polytope_functors.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <fstream>
+#include <sstream>
 
 #include "../common/equation_input.h"
 #include "../common/limiter_input.h"
@@ -111,6 +114,14 @@ namespace Tessella
                           "sections.svg with the pressure coefficient. The "
                           "plane of symmetry, where the mesh ends, cuts no "
                           "face: give a station beside it.");
+        prm.add_parameter(
+          "Section data",
+          forces.section_file,
+          "3-D: file with points of sections at Span stations, "
+          "such as measured ones, which NAME-sections.svg shows "
+          "beside those of the flow. Lines have station, side "
+          "(1: upper, -1: lower), part of the chord and C_p, "
+          "separated by commas; # begins a comment.");
         prm.add_parameter("Reference length",
                           forces.length,
                           "Length of the coefficient of the moment.",
@@ -680,6 +691,66 @@ namespace Tessella
 
 
 
+    bool
+    is_same_station(const double a, const double b)
+    {
+      return std::abs(a - b) <= 1e-9 * (1. + std::abs(a));
+    }
+
+
+
+    std::vector<KnownSectionPoint>
+    read_section_data(const std::string         &file,
+                      const std::vector<double> &stations)
+    {
+      std::vector<KnownSectionPoint> points;
+      std::ifstream                  in(file);
+      AssertThrow(in,
+                  ExcMessage("The file '" + file +
+                             "' (Forces/Section data) cannot be read."));
+      unsigned int number = 0;
+      for (std::string line; std::getline(in, line);)
+        {
+          ++number;
+          if (line.empty() || line[0] == '#')
+            continue;
+          std::istringstream words(line);
+          KnownSectionPoint  point;
+          char               comma[3];
+          const bool         good =
+            bool(words >> point.station >> comma[0] >> point.side >> comma[1] >>
+                 point.chord >> comma[2] >> point.pressure_coefficient) &&
+            std::count(comma, comma + 3, ',') == 3 &&
+            std::abs(point.side) == 1 && (words >> std::ws).eof();
+          // The names of the columns.
+          if (!good && points.empty() && std::isalpha(line[0]))
+            continue;
+          AssertThrow(good,
+                      ExcMessage("Line " + std::to_string(number) + " of '" +
+                                 file +
+                                 "' (Forces/Section data) must have station, "
+                                 "side (1 or -1), part of the chord and C_p, "
+                                 "separated by commas, but is '" +
+                                 line + "'."));
+          points.push_back(point);
+        }
+      for (const double station : stations)
+        AssertThrow(std::any_of(points.begin(),
+                                points.end(),
+                                [&](const KnownSectionPoint &point) {
+                                  return is_same_station(point.station,
+                                                         station);
+                                }),
+                    ExcMessage("The file '" + file +
+                               "' (Forces/Section data) has no point of the "
+                               "section at " +
+                               short_text(station) +
+                               ", which Forces/Span stations has."));
+      return points;
+    }
+
+
+
     void
     FlowInput::parse_forces(ParameterHandler &prm)
     {
@@ -697,6 +768,9 @@ namespace Tessella
                     (space_dimension == 3 && !forces.boundary_ids.empty()),
                   ExcMessage("Forces/Span stations needs Mesh/Dimension = 3 "
                              "and Forces/Boundary ids."));
+      AssertThrow(forces.section_file.empty() || !forces.stations.empty(),
+                  ExcMessage("Forces/Section data needs Forces/Span "
+                             "stations."));
       AssertThrow(forces.length > 0. && forces.area > 0.,
                   ExcMessage("Forces/Reference length and Forces/Reference "
                              "area must be positive."));

@@ -29,6 +29,28 @@ namespace Tessella
       double drag[3] = {1., 0., 0.}, lift[3] = {0., 1., 0.};
     };
 
+    /// Point of a section of a body from another source, such as a measured
+    /// one.
+    struct KnownSectionPoint
+    {
+      double station;
+      int    side; ///< 1: upper side, -1: lower side
+      double chord, pressure_coefficient;
+    };
+
+    /// Reads a file of the entry Forces/Section data: lines with station, side,
+    /// part of the chord and pressure coefficient, separated by commas. Lines
+    /// that begin with # and one of names before all numbers are left out.
+    /// Another line throws, and so does a file without a point of one of
+    /// @p stations.
+    std::vector<KnownSectionPoint>
+    read_section_data(const std::string         &file,
+                      const std::vector<double> &stations);
+
+    /// Whether two coordinates of sections are the same but for rounding.
+    bool
+    is_same_station(const double a, const double b);
+
     /// Section "Forces".
     struct ForceInput
     {
@@ -38,6 +60,9 @@ namespace Tessella
       std::vector<double>                  moment_centre;
       /// Coordinates of sections along the span.
       std::vector<double> stations;
+      /// File with points of sections for comparison, and these points.
+      std::string                    section_file;
+      std::vector<KnownSectionPoint> section_data;
       /// Steps of a steady run between two evaluations; 0: only at the end.
       unsigned int steps = 10;
     };

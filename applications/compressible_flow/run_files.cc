@@ -125,17 +125,55 @@ namespace Tessella
           write_file(output.file(stem + "-surface.svg"), draw);
       }
 
+      /// Adds curves of the points at a section from Forces/Section data.
+      void
+      add_section_data(const std::vector<KnownSectionPoint> &points,
+                       const double                          station,
+                       const int                             group,
+                       std::vector<PlotCurve>               &curves)
+      {
+        if (points.empty())
+          return;
+        for (const int side : {1, -1})
+          {
+            std::vector<KnownSectionPoint> part;
+            std::copy_if(points.begin(),
+                         points.end(),
+                         std::back_inserter(part),
+                         [&](const KnownSectionPoint &point) {
+                           return point.side == side &&
+                                  is_same_station(point.station, station);
+                         });
+            std::stable_sort(part.begin(),
+                             part.end(),
+                             [](const KnownSectionPoint &a,
+                                const KnownSectionPoint &b) {
+                               return a.chord < b.chord;
+                             });
+            PlotCurve curve;
+            curve.label = short_text(station) + ", data, " +
+                          (side > 0 ? "upper side" : "lower side");
+            curve.group = group;
+            for (const KnownSectionPoint &point : part)
+              {
+                curve.x.push_back(point.chord);
+                curve.y.push_back(-point.pressure_coefficient);
+              }
+            curves.push_back(curve);
+          }
+      }
+
       /// Sections of a wing as table and drawing, with one colour for each.
       void
-      write_sections(const OutputInput         &output,
-                     const std::string         &stem,
-                     const std::vector<double> &stations,
-                     const FlowEvaluation<3>   &evaluation,
-                     const ConservationVector  &u)
+      write_sections(const OutputInput        &output,
+                     const std::string        &stem,
+                     const ForceInput         &forces,
+                     const FlowEvaluation<3>  &evaluation,
+                     const ConservationVector &u)
       {
         std::vector<std::vector<SectionPoint>> sections;
         std::vector<PlotCurve>                 curves;
-        for (const double station : stations)
+        for (const double station : forces.stations)
           {
             sections.push_back(evaluation.section(u, station));
             for (const int side : {1, -1})
@@ -152,6 +190,10 @@ namespace Tessella
                     }
                 curves.push_back(curve);
               }
+            add_section_data(forces.section_data,
+                             station,
+                             sections.size() - 1,
+                             curves);
           }
         if (output.write_csv)
           write_file(output.file(stem + "-sections.csv"),
@@ -160,7 +202,7 @@ namespace Tessella
                        out << "station,side,chord,x,y,z,C_p,Mach_number\n";
                        for (unsigned int i = 0; i < sections.size(); ++i)
                          for (const SectionPoint &point : sections[i])
-                           out << stations[i] << ',' << point.side << ','
+                           out << forces.stations[i] << ',' << point.side << ','
                                << point.chord << ',' << point.x[0] << ','
                                << point.x[1] << ',' << point.x[2] << ','
                                << point.pressure_coefficient << ','
@@ -352,7 +394,7 @@ namespace Tessella
     void
     write_surface(const OutputInput         &output,
                   const std::string         &stem,
-                  const std::vector<double> &stations,
+                  const ForceInput          &forces,
                   const FlowEvaluation<dim> &evaluation,
                   const ConservationVector  &u)
     {
@@ -374,8 +416,8 @@ namespace Tessella
       else
         {
           draw_surface(output, stem, evaluation.surface_polygons(u));
-          if (!stations.empty())
-            write_sections(output, stem, stations, evaluation, u);
+          if (!forces.stations.empty())
+            write_sections(output, stem, forces, evaluation, u);
         }
     }
 
@@ -384,13 +426,13 @@ namespace Tessella
     template void
     write_surface(const OutputInput &,
                   const std::string &,
-                  const std::vector<double> &,
+                  const ForceInput &,
                   const FlowEvaluation<2> &,
                   const ConservationVector &);
     template void
     write_surface(const OutputInput &,
                   const std::string &,
-                  const std::vector<double> &,
+                  const ForceInput &,
                   const FlowEvaluation<3> &,
                   const ConservationVector &);
   } // namespace Application

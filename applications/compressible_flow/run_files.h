@@ -97,13 +97,14 @@ namespace Tessella
 
     /// Writes STEM-surface.csv with a drawing, in three dimensions of the body
     /// from above, ahead and the side to which it extends, and
-    /// STEM-sections.csv with a drawing, if Forces/Span stations are given.
+    /// STEM-sections.csv with a drawing, beside the points of Forces/Section
+    /// data, if Forces/Span stations are given.
     /// Collective.
     template <int dim>
     void
     write_surface(const OutputInput         &output,
                   const std::string         &stem,
-                  const std::vector<double> &stations,
+                  const ForceInput          &forces,
                   const FlowEvaluation<dim> &evaluation,
                   const ConservationVector  &u);
   } // namespace Application

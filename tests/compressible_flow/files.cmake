@@ -115,7 +115,8 @@ run(${WING} "Forces/Span stations=0.5264, 1.0767" "Output/Name=wing"
 set(sections wing-0-p0-sections)
 set(number "[-+.e0-9]+")
 expect_lines(whole/${sections}.csv 1 "^station,side,chord,x,y,z,C_p,Mach_number$")
-expect_lines(whole/${sections}.svg 4 "class=\"curve\"")
+# Two sides at two stations, of the flow and of the measurement.
+expect_lines(whole/${sections}.svg 8 "class=\"curve\"")
 # Facets of the body that can be seen, and one for each side of a convex body.
 file(STRINGS ${DIRECTORY}/whole/wing-0-p0-surface.svg facets REGEX "class=\"facet\"")
 list(LENGTH facets n)
