@@ -154,7 +154,11 @@ namespace Tessella
                 error_names(),
                 parameters.output.print_times,
                 !parameters.flow.steady)
-      {}
+      {
+        problem->model.instruction_set =
+          parameters.discretisation.template assembler_data<dim>()
+            .instruction_set;
+      }
 
       void
       run()

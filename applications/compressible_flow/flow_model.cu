@@ -31,7 +31,8 @@ namespace Tessella
           frozen;
         set_model(model, frozen);
         frozen.data.is_active = with_source;
-        return make_steady<dim>(make_euler<dim, with_source>(model),
+        return make_steady<dim>(model,
+                                make_euler<dim, with_source>(model),
                                 frozen,
                                 data);
       }
@@ -45,11 +46,9 @@ namespace Tessella
     {
       if (model.is_viscous())
         return make_viscous_integrand(model, degree);
-      if (model.with_source)
-        return std::make_unique<FunctorIntegrand<dim, Euler<dim, true>>>(
-          make_euler<dim, true>(model));
-      return std::make_unique<FunctorIntegrand<dim, Euler<dim, false>>>(
-        make_euler<dim, false>(model));
+      const MakeIntegrand<dim> make{model.instruction_set};
+      return model.with_source ? make(make_euler<dim, true>(model))
+                               : make(make_euler<dim, false>(model));
     }
 
 

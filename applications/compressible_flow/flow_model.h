@@ -5,6 +5,7 @@
 #include <tessella/flow/exact_flows.h>
 #include <tessella/flow/navier_stokes.h>
 #include <tessella/flow/steady_integrands.h>
+#include <tessella/forms/lanes_integrand.h>
 
 #include <memory>
 
@@ -28,6 +29,8 @@ namespace Tessella
       /// Without a viscosity the equations are those of Euler.
       Flow::Viscosity<dim> viscosity;
       double               penalty_constant = 4.;
+      /// Of the functors that LanesIntegrand evaluates on the host.
+      InstructionSet instruction_set = InstructionSet::automatic;
 
       bool
       is_viscous() const
@@ -51,6 +54,25 @@ namespace Tessella
       unsigned int   coefficient_order = 1;
       double         largest_change    = 0.2;
       unsigned int   n_halvings        = 6;
+    };
+
+    /// Makes a LanesIntegrand of a functor that works for several points at
+    /// once, see flow_lanes.h, and a FunctorIntegrand of any other.
+    template <int dim>
+    struct MakeIntegrand
+    {
+      InstructionSet instruction_set;
+
+      template <typename F>
+      std::unique_ptr<PointwiseIntegrand<dim>>
+      operator()(const F &functor) const
+      {
+        if constexpr (functor_lanes<F> != PointwiseLanes::none)
+          return std::make_unique<LanesIntegrand<dim, F>>(functor,
+                                                          instruction_set);
+        else
+          return std::make_unique<FunctorIntegrand<dim, F>>(functor);
+      }
     };
 
     /// The spatial part of the equations, R of M U' = -R(U), for degrees up to
@@ -110,7 +132,8 @@ namespace Tessella
     /// those with Flow::ChosenFrozenFlux.
     template <int dim, typename Equations, typename Frozen>
     Flow::SteadyIntegrands<dim>
-    make_steady(const Equations       &equations,
+    make_steady(const FlowModel<dim>  &model,
+                const Equations       &equations,
                 const Frozen          &frozen,
                 const SteadyModelData &data)
     {
@@ -119,7 +142,9 @@ namespace Tessella
                                                  approximation,
                                                  data.coefficient_order,
                                                  data.largest_change,
-                                                 data.n_halvings);
+                                                 data.n_halvings,
+                                                 MakeIntegrand<dim>{
+                                                   model.instruction_set});
       };
       if (data.jacobian == SteadyJacobian::frozen)
         return make(frozen);

@@ -37,6 +37,7 @@ namespace Tessella
       if (model.is_viscous())
         return make_steady_viscous_shock_flow(model, degree, data);
       return make_steady<dim>(
+        model,
         make_equations<dim, Flow::ChosenFlux>(model, degree),
         make_equations<dim, Flow::ChosenFrozenFlux>(model, degree),
         data);

@@ -32,6 +32,7 @@ namespace Tessella
                                    const SteadyModelData &data)
     {
       return make_steady<dim>(
+        model,
         make_equations<dim, Flow::ChosenFlux>(model, degree),
         make_equations<dim, Flow::ChosenFrozenFlux>(model, degree),
         data);

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Numerical fluxes of the Euler equations and states on boundaries, at points.
+// Numerical fluxes of the Euler equations and states on boundaries, at points,
+// and functors of flow at several points at once.
 
 #include <deal.II/base/mpi.h>
 
 #include <tessella/flow/boundary_conditions.h>
+#include <tessella/flow/euler.h>
 #include <tessella/flow/numerical_fluxes.h>
+#include <tessella/flow/steady_integrands.h>
+#include <tessella/forms/lanes_evaluation.h>
+#include <tessella/portable/lanes.h>
 
 #include <string>
 
 #include "../tests.h"
-#include "lanes.h"
 #include "states.h"
 
 using namespace Flow;
@@ -56,12 +60,12 @@ double
 lanes_against_numbers(const F &flux, const unsigned int i)
 {
   const std::vector<double> n = random_normal<dim>(i);
-  Lanes                     u0[dim + 2], u1[dim + 2], f[dim + 2];
+  Lanes<4>                  u0[dim + 2], u1[dim + 2], f[dim + 2];
   for (int l = 0; l < 4; ++l)
     for (int c = 0; c < dim + 2; ++c)
       {
-        u0[c].lane[l] = random_state<dim>(4 * i + l)[c];
-        u1[c].lane[l] = random_state<dim>(4 * i + l + 100)[c];
+        u0[c].v[l] = random_state<dim>(4 * i + l)[c];
+        u1[c].v[l] = random_state<dim>(4 * i + l + 100)[c];
       }
   flux(IdealGas<dim>(), u0, u1, n.data(), f);
   double difference = 0.;
@@ -72,7 +76,7 @@ lanes_against_numbers(const F &flux, const unsigned int i)
                                       random_state<dim>(4 * i + l + 100),
                                       n);
       for (int c = 0; c < dim + 2; ++c)
-        difference = std::max(difference, std::abs(one[c] - f[c].lane[l]));
+        difference = std::max(difference, std::abs(one[c] - f[c].v[l]));
     }
   return difference;
 }
@@ -491,6 +495,140 @@ test_boundary_states()
 
 
 
+/// A functor with lanes against the same at single points: residuals and
+/// Jacobians at 13 points, so that the last lanes have none.
+template <int dim, typename F>
+double
+lanes_against_functor(const F &f, const PointwiseRegion region)
+{
+  using Traits             = PointwiseTraits<dim, F>;
+  constexpr unsigned int n = 13, rows = dim + 1;
+  const unsigned int     n_sides = region == PointwiseRegion::volume ? 1 : 2,
+                     n_in        = rows * Traits::n_inputs,
+                     n_out       = rows * Traits::n_outputs;
+  std::vector<OperatorPoint<dim>> points(n, OperatorPoint<dim>());
+  std::vector<double>             values(n_sides * n_in * n, 0.);
+  for (unsigned int q = 0; q < n; ++q)
+    {
+      for (int d = 0; d < dim; ++d)
+        points[q].normal[d] = random_normal<dim>(q)[d];
+      for (unsigned int s = 0; s < n_sides; ++s)
+        for (int c = 0; c < Traits::n_inputs; ++c)
+          values[(s * n_in + c * rows) * n + q] =
+            c < dim + 2
+              ? random_state<dim>(3 * q + s)[c]
+              : 0.1 * random_state<dim>(5 * q + s)[(c - dim - 2) % (dim + 2)];
+    }
+  const FunctorIntegrand<dim, F> integrand(f);
+  using Evaluation = LanesEvaluation<dim, F, 4>;
+  std::vector<const double *> in[2];
+  for (unsigned int s = 0; s < n_sides; ++s)
+    for (unsigned int i = 0; i < n_in; ++i)
+      in[s].push_back(&values[(s * n_in + i) * n]);
+  const double *const *const fields[2] = {in[0].data(), in[1].data()};
+  // Arrays of both, and pointers to them; every third entry of a Jacobian is
+  // not wanted.
+  std::vector<double>   results[2];
+  std::vector<double *> pointers;
+  const auto            set = [&](const unsigned int which,
+                       const unsigned int n_arrays,
+                       const unsigned int left_out) {
+    results[which].assign(n_arrays * n, 0.);
+    pointers.clear();
+    for (unsigned int i = 0; i < n_arrays; ++i)
+      pointers.push_back(i % left_out == left_out - 1 ? nullptr
+                                                      : &results[which][i * n]);
+  };
+  double     difference = 0., size = 0.;
+  const auto compare = [&]() {
+    for (unsigned int i = 0; i < results[0].size(); ++i)
+      {
+        difference =
+          std::max(difference, std::abs(results[0][i] - results[1][i]));
+        size = std::max(size, std::abs(results[0][i]));
+      }
+  };
+  if constexpr (functor_has_use<F, PointwiseUses::residual>)
+    {
+      for (const unsigned int which : {0, 1})
+        {
+          set(which, n_sides * n_out, 1000);
+          double *const *const out[2] = {pointers.data(),
+                                         pointers.data() + n_out};
+          if (which == 0)
+            integrand.evaluate(region, n, points.data(), fields, out);
+          else
+            Evaluation::evaluate(f, region, n, points.data(), fields, out);
+        }
+      compare();
+    }
+  if constexpr (functor_has_use<F, PointwiseUses::jacobian>)
+    {
+      for (const unsigned int which : {0, 1})
+        {
+          set(which, n_sides * n_in * n_sides * n_out, 3);
+          if (which == 0)
+            integrand.evaluate_jacobian(
+              region, n, points.data(), fields, pointers.data());
+          else
+            Evaluation::evaluate_jacobian(
+              f, region, n, points.data(), fields, pointers.data());
+        }
+      compare();
+    }
+  return size > 0. ? difference / size : 1.;
+}
+
+template <int dim>
+void
+test_lanes(const std::string &name)
+{
+  for (const NumericalFlux type : {NumericalFlux::hllc,
+                                   NumericalFlux::hll,
+                                   NumericalFlux::hll_of_means,
+                                   NumericalFlux::roe,
+                                   NumericalFlux::rusanov,
+                                   NumericalFlux::frozen_rusanov})
+    {
+      Euler<dim, ChosenFlux>       euler;
+      Euler<dim, ChosenFrozenFlux> frozen;
+      euler.numerical_flux.type = frozen.numerical_flux.type = type;
+      double difference                                      = 0.;
+      for (const auto region :
+           {PointwiseRegion::volume, PointwiseRegion::interior_facet})
+        {
+          difference =
+            std::max(difference, lanes_against_functor<dim>(euler, region));
+          difference =
+            std::max(difference,
+                     lanes_against_functor<dim>(
+                       WithTimeTerm<dim, Euler<dim, ChosenFrozenFlux>>{frozen},
+                       region));
+        }
+      check_below(name + "functors with lanes, flux " +
+                    std::to_string(int(type)),
+                  difference,
+                  1e-13);
+    }
+  const SurfaceSpeed<dim, Euler<dim>> speed{Euler<dim>()};
+  check_below(name + "speeds with lanes",
+              lanes_against_functor<dim>(speed,
+                                         PointwiseRegion::interior_facet),
+              1e-13);
+  const TimeTerm<dim, dim + 2> time_term;
+  check_below(name + "time term with lanes",
+              lanes_against_functor<dim>(time_term, PointwiseRegion::volume),
+              1e-13);
+  AdmissibleStep<dim> step;
+  step.length = 0.05;
+  for (const auto region :
+       {PointwiseRegion::volume, PointwiseRegion::interior_facet})
+    check(name + "admissible steps with lanes",
+          lanes_against_functor<dim>(step, region) == 0.);
+}
+
+
+
 template <int dim>
 void
 test()
@@ -506,6 +644,7 @@ test()
   test_flux<dim>(name + "Rusanov", Rusanov(), NumericalFlux::rusanov, false);
   test_all_frozen<dim>(name);
   test_boundary_states<dim>();
+  test_lanes<dim>(name);
 }
 
 int

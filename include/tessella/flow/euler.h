@@ -4,6 +4,7 @@
 
 #include <tessella/flow/boundary_conditions.h>
 #include <tessella/flow/numerical_fluxes.h>
+#include <tessella/forms/pointwise_lanes.h>
 
 // The compressible Euler equations as a functor of PointwiseOperator, for host
 // and device.
@@ -83,15 +84,18 @@ namespace Tessella
                                         : PointwiseRows::gradients,
                                     facet_input  = PointwiseRows::values,
                                     facet_output = PointwiseRows::values;
+      static constexpr unsigned int lanes =
+        PointwiseLanes::interior_facet |
+        (Data::has_source ? PointwiseLanes::none : PointwiseLanes::volume);
 
       IdealGas<dim>           gas;
       FluxType                numerical_flux;
       BoundaryConditions<dim> boundary;
       Data                    data;
 
-      template <typename U, typename R>
+      template <typename Point, typename U, typename R>
       TESSELLA_HOST_DEVICE void
-      volume(const OperatorPoint<dim> &p, const U &u, R &r) const
+      volume(const Point &p, const U &u, R &r) const
       {
         gas.flux(u.value, r.gradient);
         for (int c = 0; c < n_components; ++c)
@@ -108,13 +112,10 @@ namespace Tessella
           (void)p;
       }
 
-      template <typename U, typename R>
+      template <typename Point, typename U, typename R>
       TESSELLA_HOST_DEVICE void
-      interior_facet(const OperatorPoint<dim> &p,
-                     const U                  &u0,
-                     const U                  &u1,
-                     R                        &r0,
-                     R                        &r1) const
+      interior_facet(
+        const Point &p, const U &u0, const U &u1, R &r0, R &r1) const
       {
         numerical_flux(gas, u0.value, u1.value, p.normal, r0.value);
         for (int c = 0; c < n_components; ++c)
@@ -201,9 +202,9 @@ namespace Tessella
       }
 
       /// |u . n| + c of a state on a facet, from which steps in time follow.
-      template <typename U>
+      template <typename Point, typename U>
       TESSELLA_HOST_DEVICE auto
-      wave_speed(const OperatorPoint<dim> &p, const U &u, const int) const
+      wave_speed(const Point &p, const U &u, const int) const
       {
         using namespace PointwiseMath;
         const auto w = gas.primitive(&u.value[0], p.normal);

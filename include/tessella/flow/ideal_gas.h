@@ -22,7 +22,7 @@ namespace Tessella
    * well as double and Dual. Such a type needs the operators of double and,
    * found by its arguments, sqrt(), fabs(), pow(x, double), maximum(a, b),
    * minimum(a, b) and select(mask, a, b) for the masks that its comparisons
-   * return.
+   * return: Lanes is such a type. Normals have then several lanes as well.
    */
   namespace Flow
   {
@@ -87,9 +87,9 @@ namespace Tessella
         return sqrt(gamma * (w.pressure * w.inverse_density));
       }
       /// Primitive variables with the normal velocity along @p n.
-      template <typename Number>
+      template <typename Number, typename Normal>
       TESSELLA_HOST_DEVICE Primitive<Number>
-                           primitive(const Number *u, const double *n) const
+                           primitive(const Number *u, const Normal *n) const
       {
         Primitive<Number> w;
         w.inverse_density = 1. / u[0];
@@ -144,11 +144,11 @@ namespace Tessella
           }
       }
       /// F(U) . n from the state and its primitive variables.
-      template <typename Number>
+      template <typename Number, typename Normal>
       TESSELLA_HOST_DEVICE void
       normal_flux(const Number            *u,
                   const Primitive<Number> &w,
-                  const double            *n,
+                  const Normal            *n,
                   Number                  *f) const
       {
         f[0] = u[0] * w.normal_velocity;

@@ -72,7 +72,8 @@ namespace Tessella
                                     volume_output = Base::volume_output |
                                                     PointwiseRows::gradients,
                                     facet_input  = PointwiseRows::all,
-                                    facet_output = PointwiseRows::all;
+                                    facet_output = PointwiseRows::all,
+                                    lanes        = PointwiseLanes::none;
 
       using Base::boundary;
       using Base::gas;

@@ -126,12 +126,12 @@ namespace Tessella
     template <typename Speeds>
     struct TwoWaveFlux
     {
-      template <int dim, typename Number>
+      template <int dim, typename Number, typename Normal>
       TESSELLA_HOST_DEVICE void
       operator()(const IdealGas<dim> &gas,
                  const Number        *u0,
                  const Number        *u1,
-                 const double        *n,
+                 const Normal        *n,
                  Number              *flux) const
       {
         using namespace PointwiseMath;
@@ -166,12 +166,12 @@ namespace Tessella
     template <typename Speeds>
     struct ThreeWaveFlux
     {
-      template <int dim, typename Number>
+      template <int dim, typename Number, typename Normal>
       TESSELLA_HOST_DEVICE void
       operator()(const IdealGas<dim> &gas,
                  const Number        *u0,
                  const Number        *u1,
-                 const double        *n,
+                 const Normal        *n,
                  Number              *flux) const
       {
         using namespace PointwiseMath;
@@ -230,12 +230,12 @@ namespace Tessella
     /// One wave: (F(U0) + F(U1)) . n / 2 + s (U0 - U1) / 2 with the larger
     /// |u . n| + c of both sides (section 10.5.1, V. V. Rusanov 1961). If
     /// @p frozen, s is constant in derivatives.
-    template <bool frozen, int dim, typename Number>
+    template <bool frozen, int dim, typename Number, typename Normal>
     TESSELLA_HOST_DEVICE inline void
     one_wave_flux(const IdealGas<dim> &gas,
                   const Number        *u0,
                   const Number        *u1,
-                  const double        *n,
+                  const Normal        *n,
                   Number              *flux)
     {
       using namespace PointwiseMath;
@@ -258,12 +258,12 @@ namespace Tessella
     /// The flux one_wave_flux().
     struct Rusanov
     {
-      template <int dim, typename Number>
+      template <int dim, typename Number, typename Normal>
       TESSELLA_HOST_DEVICE void
       operator()(const IdealGas<dim> &gas,
                  const Number        *u0,
                  const Number        *u1,
-                 const double        *n,
+                 const Normal        *n,
                  Number              *flux) const
       {
         one_wave_flux<false>(gas, u0, u1, n, flux);
@@ -278,12 +278,12 @@ namespace Tessella
      */
     struct FrozenRusanov
     {
-      template <int dim, typename Number>
+      template <int dim, typename Number, typename Normal>
       TESSELLA_HOST_DEVICE void
       operator()(const IdealGas<dim> &gas,
                  const Number        *u0,
                  const Number        *u1,
-                 const double        *n,
+                 const Normal        *n,
                  Number              *flux) const
       {
         one_wave_flux<true>(gas, u0, u1, n, flux);
@@ -305,12 +305,12 @@ namespace Tessella
     {
       double entropy_fix = 0.1; ///< must be positive
 
-      template <int dim, typename Number>
+      template <int dim, typename Number, typename Normal>
       TESSELLA_HOST_DEVICE void
       operator()(const IdealGas<dim> &gas,
                  const Number        *u0,
                  const Number        *u1,
-                 const double        *n,
+                 const Normal        *n,
                  Number              *flux) const
       {
         using namespace PointwiseMath;
@@ -404,12 +404,12 @@ namespace Tessella
       NumericalFlux type = NumericalFlux::hllc;
       Roe           roe;
 
-      template <int dim, typename Number>
+      template <int dim, typename Number, typename Normal>
       TESSELLA_HOST_DEVICE void
       operator()(const IdealGas<dim> &gas,
                  const Number        *u0,
                  const Number        *u1,
-                 const double        *n,
+                 const Normal        *n,
                  Number              *flux) const
       {
         switch (type)
@@ -443,12 +443,12 @@ namespace Tessella
       NumericalFlux type = NumericalFlux::hllc;
       FrozenRoe     roe;
 
-      template <int dim, typename Number>
+      template <int dim, typename Number, typename Normal>
       TESSELLA_HOST_DEVICE void
       operator()(const IdealGas<dim> &gas,
                  const Number        *u0,
                  const Number        *u1,
-                 const double        *n,
+                 const Normal        *n,
                  Number              *flux) const
       {
         switch (type)

@@ -144,7 +144,8 @@ namespace Tessella
                                     volume_output = F::volume_output |
                                                     PointwiseRows::gradients,
                                     facet_input  = PointwiseRows::all,
-                                    facet_output = PointwiseRows::all;
+                                    facet_output = PointwiseRows::all,
+                                    lanes        = PointwiseLanes::none;
       using F::gas;
       /// Twice the constant with which Poisson's equation is stable. The
       /// physical viscosity of NavierStokes has its own constant.

@@ -5,6 +5,7 @@
 #include <tessella/flow/flow_terms.h>
 #include <tessella/flow/ideal_gas.h>
 #include <tessella/forms/functor_integrand.h>
+#include <tessella/forms/pointwise_lanes.h>
 #include <tessella/forms/pointwise_uses.h>
 
 #include <memory>
@@ -43,25 +44,23 @@ namespace Tessella
                                                     PointwiseRows::values,
                                     facet_input  = Traits::facet_input,
                                     facet_output = Traits::facet_output;
-      static constexpr unsigned int uses         = PointwiseUses::jacobian;
+      static constexpr unsigned int uses         = PointwiseUses::jacobian,
+                                    lanes        = functor_lanes<F>;
 
       F f;
 
-      template <typename U, typename R>
+      template <typename Point, typename U, typename R>
       TESSELLA_HOST_DEVICE void
-      volume(const OperatorPoint<dim> &p, const U &u, R &r) const
+      volume(const Point &p, const U &u, R &r) const
       {
         f.volume(p, u, r);
         for (int c = 0; c < n_components; ++c)
           r.value[c] += u.value[Traits::Fields::n_components] * u.value[c];
       }
-      template <typename U, typename R>
+      template <typename Point, typename U, typename R>
       TESSELLA_HOST_DEVICE void
-      interior_facet(const OperatorPoint<dim> &p,
-                     const U                  &u0,
-                     const U                  &u1,
-                     R                        &r0,
-                     R                        &r1) const
+      interior_facet(
+        const Point &p, const U &u0, const U &u1, R &r0, R &r1) const
       {
         f.interior_facet(p, u0, u1, r0, r1);
       }
@@ -79,13 +78,14 @@ namespace Tessella
     template <int dim, int m>
     struct TimeTerm : VolumeValueRows
     {
-      static constexpr int n_components  = m;
-      using Fields                       = FieldComponents<m, 1>;
-      static constexpr unsigned int uses = PointwiseUses::residual;
+      static constexpr int n_components   = m;
+      using Fields                        = FieldComponents<m, 1>;
+      static constexpr unsigned int uses  = PointwiseUses::residual,
+                                    lanes = PointwiseLanes::volume;
 
-      template <typename U, typename R>
+      template <typename Point, typename U, typename R>
       TESSELLA_HOST_DEVICE void
-      volume(const OperatorPoint<dim> &, const U &u, R &r) const
+      volume(const Point &, const U &u, R &r) const
       {
         for (int c = 0; c < m; ++c)
           r.value[c] = u.value[m] * u.value[c];
@@ -106,17 +106,16 @@ namespace Tessella
                                     volume_output = PointwiseRows::none,
                                     facet_input   = PointwiseRows::values,
                                     facet_output  = PointwiseRows::values;
-      static constexpr unsigned int uses          = PointwiseUses::residual;
+      static constexpr unsigned int uses          = PointwiseUses::residual,
+                                    lanes         = functor_lanes<F> &
+                                            PointwiseLanes::interior_facet;
 
       F f;
 
-      template <typename U, typename R>
+      template <typename Point, typename U, typename R>
       TESSELLA_HOST_DEVICE void
-      interior_facet(const OperatorPoint<dim> &p,
-                     const U                  &u0,
-                     const U                  &u1,
-                     R                        &r0,
-                     R                        &r1) const
+      interior_facet(
+        const Point &p, const U &u0, const U &u1, R &r0, R &r1) const
       {
         using namespace PointwiseMath;
         r0.value[0] = maximum(f.wave_speed(p, u0, 0), f.wave_speed(p, u1, 1));
@@ -148,24 +147,23 @@ namespace Tessella
                                     volume_output = PointwiseRows::values,
                                     facet_input   = PointwiseRows::values,
                                     facet_output  = PointwiseRows::values;
-      static constexpr unsigned int uses          = PointwiseUses::residual;
+      static constexpr unsigned int uses          = PointwiseUses::residual,
+                                    lanes         = PointwiseLanes::volume |
+                                            PointwiseLanes::interior_facet;
 
       IdealGas<dim> gas;
       double        length = 1., largest_change = 0.2;
 
-      template <typename U, typename R>
+      template <typename Point, typename U, typename R>
       TESSELLA_HOST_DEVICE void
-      volume(const OperatorPoint<dim> &, const U &u, R &r) const
+      volume(const Point &, const U &u, R &r) const
       {
         r.value[0] = violation(u.value);
       }
-      template <typename U, typename R>
+      template <typename Point, typename U, typename R>
       TESSELLA_HOST_DEVICE void
-      interior_facet(const OperatorPoint<dim> &,
-                     const U &u0,
-                     const U &u1,
-                     R       &r0,
-                     R       &r1) const
+      interior_facet(
+        const Point &, const U &u0, const U &u1, R &r0, R &r1) const
       {
         r0.value[0] = violation(u0.value);
         r1.value[0] = violation(u1.value);
@@ -179,7 +177,7 @@ namespace Tessella
 
     private:
       template <typename Number>
-      TESSELLA_HOST_DEVICE double
+      TESSELLA_HOST_DEVICE Number
       violation(const Number *u) const
       {
         using namespace PointwiseMath;
@@ -187,10 +185,11 @@ namespace Tessella
         for (int c = 0; c < m; ++c)
           next[c] = u[c] - length * u[m + c];
         const Number p = gas.pressure(u), q = gas.pressure(next);
-        return fabs(next[0] - u[0]) <= largest_change * u[0] &&
-                   fabs(q - p) <= largest_change * p
-                 ? 0.
-                 : 1.;
+        return select(fabs(next[0] - u[0]) <= largest_change * u[0],
+                      select(fabs(q - p) <= largest_change * p,
+                             Number(0.),
+                             Number(1.)),
+                      Number(1.));
       }
     };
 
@@ -221,20 +220,36 @@ namespace Tessella
       Pointer admissible_reconstruction;
     };
 
+    /// Makes a FunctorIntegrand.
+    template <int dim>
+    struct MakeFunctorIntegrand
+    {
+      template <typename F>
+      std::unique_ptr<PointwiseIntegrand<dim>>
+      operator()(const F &functor) const
+      {
+        return std::make_unique<FunctorIntegrand<dim, F>>(functor);
+      }
+    };
+
     /// Integrands of the functor @p f, which has the members gas and
     /// wave_speed(). The Jacobian is that of @p approximation. A step of
-    /// PseudoTransient may be halved @p n_halvings times.
-    template <int dim, typename F, typename G>
+    /// PseudoTransient may be halved @p n_halvings times. @p make_integrand
+    /// makes an integrand of a functor, for example a LanesIntegrand.
+    template <int dim,
+              typename F,
+              typename G,
+              typename Make = MakeFunctorIntegrand<dim>>
     SteadyIntegrands<dim>
     make_steady_integrands(const F           &f,
                            const G           &approximation,
                            const unsigned int coefficient_order,
                            const double       largest_change = 0.2,
-                           const unsigned int n_halvings     = 6)
+                           const unsigned int n_halvings     = 6,
+                           const Make        &make_integrand = Make())
     {
       const auto make = [&](const auto &functor) {
-        auto result = std::make_unique<
-          FunctorIntegrand<dim, std::decay_t<decltype(functor)>>>(functor);
+        auto result = make_integrand(functor);
         result->set_coefficient_order(coefficient_order);
         return result;
       };
