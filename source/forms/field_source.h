@@ -6,6 +6,7 @@
 
 #include <tessella/base/on_all_processes.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/grid/revision.h>
 #include <tessella/lac/device_vector.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/portable/legendre.h>
@@ -79,7 +80,8 @@ namespace Tessella
                             largest_degree,
                             tensor_product,
                             function_exponents.data());
-        copied = false;
+        copied   = false;
+        revision = present_revision();
         if (has_ghosts())
           {
             AssertThrow(is_distributed,
@@ -137,13 +139,18 @@ namespace Tessella
       }
 
       /// Calls function(q, k) for points in given sub-cells, with the polytopes
-      /// k.
+      /// k. Throws if the space has changed since prepare().
       template <typename Function>
       void
       for_points(const unsigned int  n_points,
                  const unsigned int *subcell,
                  const Function     &function) const
       {
+        AssertThrow(revision == present_revision(),
+                    dealii::ExcMessage(
+                      "A discrete function is evaluated whose handler has got "
+                      "other polytopes or degrees of freedom: call prepare() "
+                      "after distribute_dofs()."));
         const auto  &offset = handler.polytopic_mesh().subcell_offset;
         unsigned int k      = 0;
         for (unsigned int q = 0; q < n_points; ++q)
@@ -157,6 +164,13 @@ namespace Tessella
       }
 
     private:
+      SpaceRevision
+      present_revision() const
+      {
+        return {handler.polytopic_mesh().revision,
+                handler.polytopic_dofs().revision};
+      }
+
       /// Whether the handler may have polytopes of other processes.
       bool
       has_ghosts() const
@@ -210,6 +224,8 @@ namespace Tessella
       /// Whether the vector may be distributed over processes.
       const bool is_distributed;
 
+      /// The space of the last prepare(), to which the members below belong.
+      SpaceRevision              revision;
       unsigned int               largest_degree = 0;
       std::vector<unsigned char> function_exponents;
       /// Copy on the host of a vector on the device, made on first use, or of a

@@ -189,6 +189,18 @@ check_errors(DiscreteCases<dim> &cases)
                      .value(Point<dim>());
                  }),
                  "degrees of freedom"));
+  cases.flow_handler.distribute_dofs(
+    FESystem<dim>(FE_BoundingBoxLegendre<dim>(5), dim));
+  cases.flow.reinit(cases.flow_handler.n_dofs());
+  const Point<dim> inside = cases.triangulation->begin_active()->center();
+  check("value before prepare()",
+        contains(message_of([&] { function.value(inside); }),
+                 "call prepare() after distribute_dofs()."));
+  check("gradient before prepare()",
+        contains(message_of([&] { function.gradient(inside); }),
+                 "call prepare() after distribute_dofs()."));
+  function.prepare();
+  check("value after prepare()", function.value(inside) == 0.);
   cases.flow_handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
   check("other space",
         contains(message_of([&] { function.prepare(); }),

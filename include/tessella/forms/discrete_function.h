@@ -40,7 +40,8 @@ namespace Tessella
    * outlive it. The vector may be on the host or on the device, and
    * distributed over processes, see DiscreteField. Assemblies read its present
    * values. Before other uses after a change of a vector that is on the device
-   * or distributed, call prepare().
+   * or distributed, or of the degrees of freedom of the handler, call
+   * prepare().
    *
    * <b>Spaces.</b> In a form, the polytopes must be those of the assembly;
    * degrees and numbers of components may differ from those of its space. Forms
@@ -53,9 +54,12 @@ namespace Tessella
    * sub-cells, O(n log n), which a change of the mesh renews.
    *
    * Errors: those of DiscreteField; a handler whose number of components has
-   * changed; value() or gradient() at a point outside of the mesh; points of a
-   * form that lie far outside of the polytopes of their sub-cells, since it is
-   * assembled on other polytopes.
+   * changed; evaluations after distribute_dofs() of the handler without
+   * prepare(); value() or gradient() at a point outside of the mesh; points of
+   * a form that lie far outside of the polytopes of their sub-cells, since it
+   * is assembled on other polytopes. The last one is noticed where the host
+   * evaluates the form: kernels of a device do not compare points with
+   * polytopes.
    */
   template <int dim>
   class DiscreteFunction : public dealii::Function<dim>
