@@ -8,6 +8,7 @@
 #include <tessella/base/config.h>
 #include <tessella/operators/pointwise_operator.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 
@@ -274,7 +275,8 @@ namespace Tessella
              const unsigned int field)
     {
       using Traits = internal::MatrixTraits<MatrixType>;
-      if constexpr (std::is_same<typename Traits::value_type, float>::value)
+      if constexpr (std::is_same<typename Traits::value_type, float>::value &&
+                    Traits::storage == internal::Storage::device)
         {
           test_structure().on_all_processes(
             [&]() { Traits::check(matrix, test_structure()); });
@@ -282,17 +284,16 @@ namespace Tessella
             backend->jacobian({integrand, coefficients, field},
                               Traits::values(matrix));
           });
-          return;
         }
       else
-        assemble_double(integrand, matrix, field);
+        assemble_rows(integrand, matrix, field);
     }
 
     template <typename MatrixType>
     void
-    assemble_double(const Integrand   &integrand,
-                    MatrixType        &matrix,
-                    const unsigned int field)
+    assemble_rows(const Integrand   &integrand,
+                  MatrixType        &matrix,
+                  const unsigned int field)
     {
       using Traits = internal::MatrixTraits<MatrixType>;
       internal::AssemblyTarget<double> target;
@@ -307,6 +308,20 @@ namespace Tessella
           };
         else if constexpr (Traits::storage == internal::Storage::device)
           target.device_values = Traits::values(matrix);
+        else if constexpr (std::is_same<typename Traits::value_type,
+                                        float>::value)
+          {
+            const auto  &offset     = structure.blocks.value_offset;
+            float *const rounded    = Traits::values(matrix);
+            target.store_block_rows = [&offset,
+                                       rounded](const unsigned int begin,
+                                                const unsigned int end,
+                                                const double      *values) {
+              std::copy(values,
+                        values + (offset[end] - offset[begin]),
+                        rounded + offset[begin]);
+            };
+          }
         else
           target.host_values = Traits::values(matrix);
       });
@@ -677,6 +692,7 @@ namespace Tessella
   PointwiseOperator<dim>::integrate_boundary(                            \
     const Integrand &, const std::vector<const Vector *> &);             \
   INSTANTIATE_MATRIX(dim, Vector, HostBlockMatrix<double>)               \
+  INSTANTIATE_MATRIX(dim, Vector, HostBlockMatrix<float>)                \
   INSTANTIATE_MATRIX(dim, Vector, DeviceBlockMatrix<double>)             \
   INSTANTIATE_MATRIX(dim, Vector, DeviceBlockMatrix<float>)
 #define INSTANTIATE_CHAINED(dim, Vector, Matrix)              \
@@ -688,6 +704,7 @@ namespace Tessella
     Matrix &);
 #define INSTANTIATE(dim)                                                     \
   template void PointwiseOperator<dim>::reinit(HostBlockMatrix<double> &);   \
+  template void PointwiseOperator<dim>::reinit(HostBlockMatrix<float> &);    \
   template void PointwiseOperator<dim>::reinit(DeviceBlockMatrix<double> &); \
   template void PointwiseOperator<dim>::reinit(DeviceBlockMatrix<float> &);  \
   INSTANTIATE_VECTOR(dim, Vector<double>)                                    \

@@ -476,6 +476,9 @@ check_properties()
           MultithreadInfo::set_thread_limit(1);
           op.residual(flow, {&u}, r);
           op.assemble_jacobian(flow, {&u}, one);
+          HostBlockMatrix<float> rounded;
+          op.reinit(rounded);
+          op.assemble_jacobian(flow, {&u}, rounded);
           Recorder<dim> recorder(dim + 2);
           op.residual(recorder, {&u}, s);
           check(name + "both owners see the same",
@@ -490,6 +493,13 @@ check_properties()
                             two.values(),
                             sizeof(double) *
                               one.block_sparsity().n_nonzero_elements()) == 0);
+
+          std::vector<double> values;
+          std::vector<float>  in_float;
+          one.copy_to(values);
+          rounded.copy_to(in_float);
+          check(name + "Jacobian in single precision",
+                in_float == std::vector<float>(values.begin(), values.end()));
 
           // Sum of the residual for constant test functions: the flux through
           // the boundary.

@@ -67,8 +67,8 @@ namespace Tessella
    * TrilinosWrappers::MPI::Vector; DeviceVector<double> with a CUDA device.
    * They need no ghost entries; functions are collective and exchange the
    * entries of ghost polytopes. All vectors of a call have one type. Matrices:
-   * HostBlockMatrix, TrilinosWrappers::SparseMatrix, DeviceBlockMatrix. A
-   * DeviceBlockMatrix<float> gets the entries of one with doubles, rounded.
+   * HostBlockMatrix, TrilinosWrappers::SparseMatrix, DeviceBlockMatrix. Block
+   * matrices of float get the entries of those with doubles, rounded.
    *
    * <b>Errors</b>, as exceptions with one sentence: an integrand whose numbers
    * of fields or components do not fit the handlers, handlers with other
