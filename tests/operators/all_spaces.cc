@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+
+// Every number of components up to five with every degree up to six, and up to
+// two components with degrees up to ten: residual, tangent and Jacobian of
+// quadratic terms, for which R(u + v) - R(u - v) = 2 R'(u) v.
+
+#include <deal.II/fe/fe_system.h>
+#include <deal.II/grid/grid_generator.h>
+#include <deal.II/grid/tria.h>
+
+#include <tessella/fe/fe_bounding_box_legendre.h>
+#include <tessella/forms/pointwise_text_integrand.h>
+#include <tessella/grid/agglomeration_handler.h>
+#include <tessella/lac/host_block_matrix.h>
+#include <tessella/operators/pointwise_operator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "../tests.h"
+
+using namespace dealii;
+using namespace Tessella;
+
+/// Terms that couple component c with c + 1, in all rows.
+PointwiseTextTerms
+quadratic_terms(const unsigned int m)
+{
+  PointwiseTextTerms terms;
+  terms.name             = "Equation";
+  terms.field_components = {m};
+  terms.n_components     = m;
+  for (unsigned int c = 0; c < m; ++c)
+    {
+      const std::string i = "[" + std::to_string(c) + "]",
+                        j = "[" + std::to_string((c + 1) % m) + "]";
+      terms.volume += "r.value" + i + " = u.value" + i + " * u.value" + j +
+                      "; for (int d = 0; d < dim; ++d) r.gradient" + i +
+                      "[d] = (1 + x[0] * u.value" + i + ") * u.gradient" + j +
+                      "[d];";
+      terms.interior_facet +=
+        "flux = p.penalty * (u0.value" + i + " - u1.value" + i +
+        ") + 0.5 * n[0] * (u0.value" + i + " * u0.value" + j + " + u1.value" +
+        i + " * u1.value" + j +
+        "); for (int d = 0; d < dim; ++d) flux -= 0.5 * n[d] * (u0.gradient" +
+        j + "[d] + u1.gradient" + j + "[d]); r0.value" + i +
+        " = flux; r1.value" + i + " = -flux;";
+      terms.boundary_facet += "r.value" + i + " = p.penalty * u.value" + i +
+                              " * u.value" + j + " - n[0] * u.gradient" + i +
+                              "[0];";
+    }
+  return terms;
+}
+
+double
+relative(const Vector<double> &difference, const Vector<double> &vector)
+{
+  return difference.linfty_norm() / vector.linfty_norm();
+}
+
+template <int dim>
+void
+check_space(const Triangulation<dim> &triangulation,
+            const unsigned int        m,
+            const unsigned int        p,
+            double (&largest)[2])
+{
+  AgglomerationHandler<dim> handler(triangulation);
+  handler.agglomerate(Agglomeration::none<dim>());
+  handler.distribute_dofs(FESystem<dim>(FE_BoundingBoxLegendre<dim>(p), m));
+  AssemblyParameters data;
+  data.backend = Backend::host;
+  PointwiseOperator<dim>      op(handler, data);
+  PointwiseTextIntegrand<dim> integrand(quadratic_terms(m));
+  integrand.set_coefficient_order(p + 1);
+
+  const unsigned int n = handler.n_dofs();
+  Vector<double>     u(n), v(n), sum(n), difference(n), tangent(n), product(n);
+  for (unsigned int i = 0; i < n; ++i)
+    {
+      u(i) = std::sin(1. + 2.3 * i) / (1. + i % 5);
+      v(i) = std::cos(0.4 + 1.7 * i) / (1. + i % 3);
+    }
+  Vector<double> plus(u), minus(u);
+  plus += v;
+  minus -= v;
+  op.residual(integrand, {&plus}, sum);
+  op.residual(integrand, {&minus}, difference);
+  const double size = sum.linfty_norm();
+  sum -= difference;
+  op.apply_tangent(integrand, {&u}, v, tangent);
+  sum.add(-2., tangent);
+  largest[0] = std::max(largest[0], sum.linfty_norm() / size);
+
+  HostBlockMatrix<double> jacobian;
+  op.reinit(jacobian);
+  op.assemble_jacobian(integrand, {&u}, jacobian);
+  jacobian.vmult(product, v);
+  product -= tangent;
+  largest[1] = std::max(largest[1], relative(product, tangent));
+}
+
+template <int dim>
+void
+check_spaces()
+{
+  Triangulation<dim>        triangulation;
+  std::vector<unsigned int> n_cells(dim, 1);
+  Point<dim>                corner;
+  n_cells[0] = 2;
+  for (unsigned int d = 0; d < dim; ++d)
+    corner[d] = 1. + 0.2 * d;
+  GridGenerator::subdivided_hyper_rectangle(triangulation,
+                                            n_cells,
+                                            Point<dim>(),
+                                            corner);
+  for (unsigned int m = 1; m <= 5; ++m)
+    {
+      double largest[2] = {};
+      for (unsigned int p = 0; p <= (m <= 2 ? 10 : 6); ++p)
+        check_space(triangulation, m, p, largest);
+      const std::string name =
+        std::to_string(dim) + "-D, m = " + std::to_string(m);
+      check_below(name + ", tangent", largest[0], 1e-12);
+      check_below(name + ", Jacobian", largest[1], 1e-12);
+    }
+}
+
+int
+main(int argc, char **argv)
+{
+  TestProgram program(argc, argv);
+  check_spaces<2>();
+  check_spaces<3>();
+}
