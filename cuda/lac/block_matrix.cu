@@ -776,8 +776,9 @@ namespace Tessella
       template <typename Number>
       struct BlockMatrix<Number>::Implementation
       {
-        std::uint64_t n_rows = 0, n_values = 0;
-        /// Largest block size of all processes.
+        std::uint64_t n_rows = 0, n_columns = 0, n_values = 0;
+        /// Largest size of a block column of all processes, and whether all
+        /// have this size.
         unsigned int max_n   = 0;
         bool         uniform = false;
         /// Number of consecutive block rows that share their values, see
@@ -828,8 +829,9 @@ namespace Tessella
         /// Lists of a matrix before they are copied to the device.
         struct Lists
         {
-          const BlockSparsity              &sparsity;
-          const std::vector<std::uint64_t> &dof_offset;
+          const BlockSparsity &sparsity;
+          /// First column of each block, and first row of each block row.
+          const std::vector<std::uint64_t> &dof_offset, &row_offset;
           /// Whether a block row has ghost columns.
           std::vector<bool> at_boundary;
           /// Result of make_batches().
@@ -840,29 +842,39 @@ namespace Tessella
           std::vector<RowUnit>      units[3][3], single_rows;
           std::vector<unsigned int> columns, boundary_columns, boundary_places;
 
-          /// Number of rows of a block.
+          /// Number of columns of a block.
           unsigned int
           size(const std::size_t k) const
           {
             return static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
           }
+          /// Number of rows of a block row.
+          unsigned int
+          n_rows(const std::size_t k) const
+          {
+            return static_cast<unsigned int>(row_offset[k + 1] - row_offset[k]);
+          }
         };
 
         Implementation(const BlockSparsity              &sparsity,
                        const std::vector<std::uint64_t> &dof_offset,
-                       const AllProcesses               *all)
+                       const AllProcesses               *all,
+                       const std::vector<std::uint64_t> *given_rows)
         {
+          const std::vector<std::uint64_t> &row_offset =
+            given_rows == nullptr ? dof_offset : *given_rows;
           const std::size_t n = sparsity.row_width.size();
-          n_rows              = dof_offset[n];
+          n_rows              = row_offset[n];
+          n_columns           = dof_offset[n];
           n_values            = sparsity.n_nonzero_elements();
-          if (dof_offset.back() >= (1ull << 32))
+          if (std::max(dof_offset.back(), n_rows) >= (1ull << 32))
             throw Error(
               "A matrix on a CUDA device has at most 4294967295 rows,"
               " but " +
-              std::to_string(n_rows) +
+              std::to_string(std::max(n_rows, n_columns)) +
               " were asked for. Distribute the problem over several "
               "devices.");
-          Lists lists = {sparsity, dof_offset};
+          Lists lists = {sparsity, dof_offset, row_offset};
           choose_pack(lists, all);
           find_components(lists);
           // Columns are in ascending order, hence ghosts come last.
@@ -871,7 +883,9 @@ namespace Tessella
             lists.at_boundary[k] =
               sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
               sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
-          lists.in_batch = make_batches(sparsity, n, lists.at_boundary);
+          lists.in_batch = given_rows == nullptr
+                             ? make_batches(sparsity, n, lists.at_boundary)
+                             : std::vector<bool>(n, false);
           for (std::size_t k = 0; k < n; ++k)
             {
               const std::uint64_t first_column =
@@ -879,7 +893,7 @@ namespace Tessella
                                      : lists.columns.size();
               list_columns(lists, k, all);
               // The unit of the first component serves all of them.
-              if (lists.size(k) > 0 &&
+              if (lists.n_rows(k) > 0 &&
                   (part_of(lists, k) < 2 || k % n_components == 0))
                 list_units(lists, k, first_column);
             }
@@ -932,8 +946,9 @@ namespace Tessella
           const std::size_t    n        = sparsity.row_width.size();
           // Whether row k has the values of row k - 1.
           const auto shares = [&](const std::size_t k) {
-            return k > 0 && k < n && lists.size(k - 1) > 0 &&
-                   lists.size(k) == lists.size(k - 1) &&
+            return k > 0 && k < n && lists.n_rows(k - 1) > 0 &&
+                   lists.n_rows(k) == lists.n_rows(k - 1) &&
+                   sparsity.row_width[k] > 0 &&
                    sparsity.row_width[k] == sparsity.row_width[k - 1] &&
                    sparsity.value_offset[k] == sparsity.value_offset[k - 1];
           };
@@ -1012,13 +1027,13 @@ namespace Tessella
                    const std::uint64_t first_column) const
         {
           const BlockSparsity &sparsity = lists.sparsity;
-          const unsigned int   size     = lists.size(k);
+          const unsigned int   size     = lists.n_rows(k);
           const auto unit = [&](const unsigned int i, const unsigned int n) {
             RowUnit unit = {};
             unit.width   = sparsity.row_width[k];
             unit.first_value =
               sparsity.value_offset[k] + std::uint64_t(i) * unit.width;
-            unit.first_row = static_cast<unsigned int>(lists.dof_offset[k] + i);
+            unit.first_row = static_cast<unsigned int>(lists.row_offset[k] + i);
             unit.n_rows    = n;
             unit.first_column = first_column;
             return unit;
@@ -1166,7 +1181,7 @@ namespace Tessella
             max_n / V,
             values.data(),
             x,
-            static_cast<unsigned int>(n_rows),
+            static_cast<unsigned int>(n_columns),
             ghost_shift(x, ghosts),
             y);
           check(cudaGetLastError(), "a product with a matrix");
@@ -1175,7 +1190,7 @@ namespace Tessella
         std::ptrdiff_t
         ghost_shift(const Number *x, const Number *ghosts) const
         {
-          return ghosts == nullptr ? 0 : ghosts - x - std::ptrdiff_t(n_rows);
+          return ghosts == nullptr ? 0 : ghosts - x - std::ptrdiff_t(n_columns);
         }
 
         // Product for rows with ghost columns.
@@ -1199,7 +1214,7 @@ namespace Tessella
                                    boundary_places.data(),
                                    values.data(),
                                    x,
-                                   static_cast<unsigned int>(n_rows),
+                                   static_cast<unsigned int>(n_columns),
                                    ghost_shift(x, ghosts),
                                    y);
           check(cudaGetLastError(), "a product with a matrix");
@@ -1392,16 +1407,16 @@ namespace Tessella
         void
         sum_columns(const Destination<Number> &y)
         {
-          if (n_rows == 0)
+          if (n_columns == 0)
             return;
           with_pack([&](const auto V) {
             const auto kernel = uniform
                                   ? column_sums_kernel<Number, V(), 3, true>
                                   : column_sums_kernel<Number, V(), 3, false>;
-            kernel<<<n_thread_blocks(n_rows / V()),
+            kernel<<<n_thread_blocks(n_columns / V()),
                      n_threads,
                      0,
-                     current_stream()>>>(n_rows / V(),
+                     current_stream()>>>(n_columns / V(),
                                          contribution_offset.data(),
                                          block_pack.data(),
                                          pack_column.data(),
@@ -1420,9 +1435,10 @@ namespace Tessella
       BlockMatrix<Number>::BlockMatrix(
         const BlockSparsity              &sparsity,
         const std::vector<std::uint64_t> &dof_offset,
-        const AllProcesses               *all)
-        : implementation(
-            std::make_shared<Implementation>(sparsity, dof_offset, all))
+        const AllProcesses               *all,
+        const std::vector<std::uint64_t> *row_offset)
+        : implementation(std::make_shared<Implementation>(
+            sparsity, dof_offset, all, row_offset))
       {}
 
 
@@ -1468,11 +1484,14 @@ namespace Tessella
         const std::vector<std::uint64_t> &dof_offset,
         const std::vector<std::uint64_t> &offset,
         const std::vector<std::uint64_t> &place,
-        const std::size_t                 n_received)
+        const std::size_t                 n_received,
+        const std::vector<std::uint64_t> *given_rows)
       {
+        const std::vector<std::uint64_t> &row_offset =
+          given_rows == nullptr ? dof_offset : *given_rows;
         Implementation &data     = *implementation;
         data.contribution_offset = Array<std::uint64_t>(offset);
-        if (n_received == 0 &&
+        if (n_received == 0 && given_rows == nullptr &&
             data.make_column_batches(sparsity, offset, place))
           {
             data.has_transpose = true;
@@ -1490,11 +1509,11 @@ namespace Tessella
             row             = {};
             row.first_value = sparsity.value_offset[k];
             row.first_pack  = n_packs;
-            row.first_row   = static_cast<unsigned int>(dof_offset[k]);
+            row.first_row   = static_cast<unsigned int>(row_offset[k]);
             row.n_rows =
-              static_cast<unsigned int>(dof_offset[k + 1] - dof_offset[k]);
+              static_cast<unsigned int>(row_offset[k + 1] - row_offset[k]);
             row.width     = sparsity.row_width[k];
-            first_pack[k] = row.first_row / V;
+            first_pack[k] = static_cast<unsigned int>(dof_offset[k] / V);
             n_packs += row.width / V;
             for (std::uint64_t warp = warp_row.size(); 32 * warp < n_packs;
                  ++warp)

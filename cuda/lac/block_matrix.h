@@ -83,6 +83,10 @@ namespace Tessella
        * with the same bits. Lists that are made before the first call hold the
        * blocks of each column.
        *
+       * Rectangular matrices have block rows of other sizes than their block
+       * columns. They take the same kernels, but for those of small square
+       * blocks.
+       *
        * The kernels use no atomics. The assignment of summands to lanes and the
        * order of summation depend only on the structure of the whole matrix,
        * not on its distribution over processes. Sums of float are accumulated
@@ -92,11 +96,15 @@ namespace Tessella
       class BlockMatrix
       {
       public:
-        /// All values are initialised to zero. Rows are counted with 32 bits;
-        /// throws Error if there are more. @p all: null on one process.
+        /// All values are initialised to zero. Rows and columns are counted
+        /// with 32 bits; throws Error if there are more. @p dof_offset has the
+        /// first column of each block, @p row_offset the first row of each
+        /// block row; null stands for a square matrix, with the same offsets.
+        /// @p all, with the sizes of block columns: null on one process.
         BlockMatrix(const BlockSparsity              &sparsity,
                     const std::vector<std::uint64_t> &dof_offset,
-                    const AllProcesses               *all);
+                    const AllProcesses               *all,
+                    const std::vector<std::uint64_t> *row_offset = nullptr);
 
         /// Values in device memory.
         Number *
@@ -120,14 +128,15 @@ namespace Tessella
          * n_received row sums from other processes. @p place: index of the
          * first row sum of each contribution to a block of the result. The
          * contributions to block k are @p offset[k] .. @p offset[k+1]; they are
-         * added in this order.
+         * added in this order. @p row_offset: as in the constructor.
          */
         void
         make_transpose(const BlockSparsity              &sparsity,
                        const std::vector<std::uint64_t> &dof_offset,
                        const std::vector<std::uint64_t> &offset,
                        const std::vector<std::uint64_t> &place,
-                       const std::size_t                 n_received);
+                       const std::size_t                 n_received,
+                       const std::vector<std::uint64_t> *row_offset = nullptr);
 
         void
         Tvmult(const Destination<Number> &y, const Number *x) const;

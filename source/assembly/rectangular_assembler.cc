@@ -11,12 +11,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "../backends/block_row_assembler.h"
 #include "../backends/host_dispatch.h"
 #include "../backends/system_pairs.h"
 #include "../lac/matrix_traits.h"
+#include "rectangular_device.h"
 #include "rectangular_rows.h"
 
 namespace Tessella
@@ -40,14 +42,23 @@ namespace Tessella
           result.dof_offset.push_back(result.dof_offset.back() +
                                       result.n_basis.back());
         }
+      result.revision = new_revision();
       const auto &x = a.whole, &y = b.whole;
       result.whole.is_set       = x.is_set && y.is_set;
       result.whole.max_degree   = std::max(x.max_degree, y.max_degree);
       result.whole.max_basis    = std::max(x.max_basis, y.max_basis);
-      result.whole.min_basis    = std::max(x.min_basis, y.min_basis);
       result.whole.total_degree = x.total_degree && y.total_degree;
       return result;
     }
+
+
+
+    template <typename MatrixType>
+    struct IsOnDevice : std::false_type
+    {};
+    template <typename Number>
+    struct IsOnDevice<DeviceRectangularMatrix<Number>> : std::true_type
+    {};
 
 
 
@@ -115,12 +126,49 @@ namespace Tessella
     {
       const PolytopicSpace<dim> *rich;
       PolytopicDoFs              larger;
-      unsigned int               extra_order;
+      /// By how much the degrees of the rich space are too low.
+      unsigned int missing;
+      unsigned int extra_order;
     };
 
     /// Collective.
     Quadrature
     prepare_quadrature(const unsigned int coefficient_order) const;
+
+    /// Throws if the parameters ask for a device, for a matrix of the host.
+    void
+    check_host() const
+    {
+      AssertThrow(parameters.backend != Backend::cuda,
+                  ExcMessage("Rectangular matrices in the memory of the host "
+                             "are assembled by the host: take Backend::host or "
+                             "Backend::automatic, or a "
+                             "DeviceRectangularMatrix."));
+    }
+
+    /// Pairs of a system that fits to the spaces, after checks of the
+    /// right-hand side. Collective.
+    template <typename VectorType>
+    std::vector<SystemPair<dim>>
+    make_pairs(const SystemForm<dim> &system, const VectorType &rhs) const;
+
+    /// The assembly on a device for the present spaces. Collective.
+    internal::RectangularDevice<dim> &
+    get_device();
+
+    /// Assembles a matrix on a device. Collective.
+    template <typename Number>
+    void
+    assemble_on_device(const std::vector<SystemPair<dim>> &pairs,
+                       DeviceRectangularMatrix<Number>    &matrix,
+                       DeviceVector<Number>               &rhs);
+
+    /// Assembles a matrix of the host. Collective.
+    template <typename MatrixType, typename VectorType>
+    void
+    assemble_on_host(const std::vector<SystemPair<dim>> &pairs,
+                     MatrixType                         &matrix,
+                     VectorType                         &rhs);
 
     /// Computes the rows that this process owns.
     template <typename MatrixType, typename Number>
@@ -134,6 +182,9 @@ namespace Tessella
     const AssemblyParameters                      parameters;
     internal::RectangularStructure                structure;
     AssemblyReport                                report = AssemblyReport();
+    // For matrices on a device, made when it is needed.
+    std::unique_ptr<internal::RectangularDevice<dim>> device;
+    SpaceRevision                                     device_test, device_trial;
   };
 
 
@@ -188,14 +239,25 @@ namespace Tessella
     result.larger =
       larger_space(test->polytopic_dofs(), trial->polytopic_dofs());
     const unsigned int degree  = result.rich->max_degree();
-    unsigned int       missing = 0;
+    unsigned int      &missing = result.missing;
+    missing                    = 0;
     for (std::size_t k = 0; k < result.larger.degree.size(); ++k)
       missing = std::max(missing,
                          result.larger.degree[k] -
                            result.rich->polytopic_dofs().degree[k]);
-    // Rules must not depend on the polytopes of this process.
+    // Rules and kernels must not depend on the polytopes of this process.
     if (structure.test.n_processes > 1)
-      missing = Utilities::MPI::max(missing, structure.test.communicator);
+      {
+        PolytopicDoFs &larger       = result.larger;
+        const MPI_Comm communicator = structure.test.communicator;
+        const auto     begin        = larger.n_basis.begin();
+        const auto     end          = begin + structure.test.n_owned_polytopes;
+        missing = Utilities::MPI::max(missing, communicator);
+        larger.whole.min_basis =
+          Utilities::MPI::min(begin == end ? larger.whole.max_basis
+                                           : *std::min_element(begin, end),
+                              communicator);
+      }
     result.extra_order =
       internal::integrand_degree(dim,
                                  degree,
@@ -274,15 +336,136 @@ namespace Tessella
 
 
   template <int dim>
+  template <typename VectorType>
+  std::vector<SystemPair<dim>>
+  RectangularAssembler<dim>::Implementation::make_pairs(
+    const SystemForm<dim> &system, const VectorType &rhs) const
+  {
+    std::vector<SystemPair<dim>> pairs;
+    structure.test.on_all_processes([&]() {
+      pairs = internal::prepare_pairs(system,
+                                      test->n_components(),
+                                      trial->n_components());
+      for (const SystemPair<dim> &pair : pairs)
+        AssertThrow(!pair.form->facet_structure().penalty,
+                    ExcMessage(
+                      "A form of a rectangular matrix has no penalty."));
+      AssertThrow(rhs.size() == test->n_dofs(),
+                  ExcMessage(
+                    "The matrix or the vector does not have the size of "
+                    "these spaces: call reinit() of the assembler."));
+      internal::VectorTraits<VectorType>::check(rhs, structure.test);
+    });
+    return pairs;
+  }
+
+
+
+  template <int dim>
+  internal::RectangularDevice<dim> &
+  RectangularAssembler<dim>::Implementation::get_device()
+  {
+    const auto revision = [](const PolytopicSpace<dim> &space) {
+      return SpaceRevision{space.polytopic_mesh().revision,
+                           space.polytopic_dofs().revision};
+    };
+    if (device == nullptr || device_test != revision(*test) ||
+        device_trial != revision(*trial))
+      {
+        const Quadrature quadrature = prepare_quadrature(0);
+        device.reset();
+        device = std::make_unique<internal::RectangularDevice<dim>>(
+          *quadrature.rich,
+          quadrature.larger,
+          quadrature.missing,
+          structure,
+          test->polytopic_dofs(),
+          trial->polytopic_dofs(),
+          parameters);
+        device_test  = revision(*test);
+        device_trial = revision(*trial);
+      }
+    return *device;
+  }
+
+
+
+  template <int dim>
+  template <typename Number>
+  void
+  RectangularAssembler<dim>::Implementation::assemble_on_device(
+    const std::vector<SystemPair<dim>> &pairs,
+    DeviceRectangularMatrix<Number>    &matrix,
+    DeviceVector<Number>               &rhs)
+  {
+    const Timer                       timer;
+    internal::RectangularDevice<dim> &on_device = get_device();
+    structure.test.on_all_processes([&]() {
+      AssertThrow(
+        matrix.m() == structure.test.n_dofs &&
+          matrix.n() == structure.trial.n_dofs && !matrix.empty() &&
+          matrix.column_offset() == structure.trial.dof_offset &&
+          matrix.row_offset() ==
+            std::vector<std::uint64_t>(structure.test.dof_offset.begin(),
+                                       structure.test.dof_offset.begin() +
+                                         structure.test.n_owned_polytopes +
+                                         1) &&
+          matrix.block_sparsity().block_column ==
+            structure.trial.blocks.block_column,
+        ExcMessage("The matrix does not have the structure of these spaces: "
+                   "call reinit() of the assembler."));
+      matrix = 0.;
+      rhs    = Number(0);
+    });
+    on_device.assemble(pairs, matrix.values(), rhs.begin(), report);
+    report.assembly_time = timer.wall_time() - report.geometry_time;
+  }
+
+
+
+  template <int dim>
+  template <typename MatrixType, typename VectorType>
+  void
+  RectangularAssembler<dim>::Implementation::assemble_on_host(
+    const std::vector<SystemPair<dim>> &pairs,
+    MatrixType                         &matrix,
+    VectorType                         &rhs)
+  {
+    using Traits = internal::VectorTraits<VectorType>;
+    Timer timer;
+    check_host();
+    const auto quadrature =
+      prepare_quadrature(pairs.front().form->coefficient_order());
+    structure.test.on_all_processes(
+      [&]() { quadrature.rich->tabulate(quadrature.extra_order); });
+    report.geometry_time = timer.wall_time();
+
+    timer.restart();
+    structure.test.on_all_processes([&]() {
+      internal::RectangularRows<MatrixType> rows(matrix, structure);
+      rows.set_to_zero();
+      std::fill_n(Traits::values(rhs), structure.test.n_owned_rows, 0.);
+      compute_rows(pairs, quadrature, rows, Traits::values(rhs));
+    });
+    bool constant = true;
+    for (const SystemPair<dim> &pair : pairs)
+      constant = constant && pair.form->volume_structure().constant;
+    report.backend       = Backend::host;
+    report.coefficients  = constant ? "constant"
+                                    : "evaluated by the host's threads, which "
+                                      "assemble rectangular matrices";
+    report.assembly_time = timer.wall_time();
+  }
+
+
+
+  template <int dim>
   RectangularAssembler<dim>::RectangularAssembler(
     const PolytopicSpace<dim> &test,
     const PolytopicSpace<dim> &trial,
     const AssemblyParameters  &parameters)
     : implementation(std::make_unique<Implementation>(test, trial, parameters))
   {
-    AssertThrow(parameters.backend != Backend::cuda,
-                ExcMessage("Rectangular matrices are assembled by the host: "
-                           "take Backend::host or Backend::automatic."));
     implementation->structure.test.on_all_processes(
       [&]() { implementation->check_spaces(); });
   }
@@ -302,6 +485,7 @@ namespace Tessella
                                     Vector<Number>       &rhs)
   {
     const Timer timer;
+    implementation->check_host();
     implementation->update();
     const internal::RectangularStructure &structure = implementation->structure;
     structure.test.check_one_process("dealii::SparseMatrix");
@@ -330,18 +514,28 @@ namespace Tessella
   {
     const Timer timer;
     implementation->update();
-    const internal::RectangularStructure &structure = implementation->structure;
-    DynamicSparsityPattern                sparsity(structure.test.n_dofs,
-                                    structure.trial.n_dofs,
-                                    structure.owned_rows);
-    structure.for_rows(
-      [&](const types::global_dof_index row, const auto &columns) {
-        sparsity.add_entries(row, columns.begin(), columns.end(), true);
-      });
-    matrix.reinit(structure.owned_rows,
-                  structure.owned_columns,
-                  sparsity,
-                  structure.test.communicator);
+    internal::RectangularStructure &structure = implementation->structure;
+    if constexpr (IsOnDevice<MatrixType>::value)
+      {
+        // Chooses the device of this process before there is memory on it.
+        implementation->get_device();
+        internal::reinit_on_device(matrix, structure);
+      }
+    else
+      {
+        implementation->check_host();
+        DynamicSparsityPattern sparsity(structure.test.n_dofs,
+                                        structure.trial.n_dofs,
+                                        structure.owned_rows);
+        structure.for_rows(
+          [&](const types::global_dof_index row, const auto &columns) {
+            sparsity.add_entries(row, columns.begin(), columns.end(), true);
+          });
+        matrix.reinit(structure.owned_rows,
+                      structure.owned_columns,
+                      sparsity,
+                      structure.test.communicator);
+      }
     internal::VectorTraits<VectorType>::reinit(rhs,
                                                structure.owned_rows,
                                                structure.test);
@@ -357,52 +551,17 @@ namespace Tessella
                                       MatrixType            &matrix,
                                       VectorType            &rhs)
   {
-    using Traits         = internal::VectorTraits<VectorType>;
     Implementation &data = *implementation;
-    Timer           timer;
     data.update();
-    const internal::MatrixStructure &structure = data.structure.test;
-    std::vector<SystemPair<dim>>     pairs;
-    structure.on_all_processes([&]() {
-      pairs = internal::prepare_pairs(system,
-                                      data.test->n_components(),
-                                      data.trial->n_components());
-      for (const SystemPair<dim> &pair : pairs)
-        AssertThrow(!pair.form->facet_structure().penalty,
-                    ExcMessage(
-                      "A form of a rectangular matrix has no penalty."));
-      AssertThrow(rhs.size() == data.test->n_dofs(),
-                  ExcMessage(
-                    "The matrix or the vector does not have the size of "
-                    "these spaces: call reinit() of the assembler."));
-      Traits::check(rhs, structure);
-    });
-    const auto quadrature =
-      data.prepare_quadrature(pairs.front().form->coefficient_order());
-    structure.on_all_processes(
-      [&]() { quadrature.rich->tabulate(quadrature.extra_order); });
-    data.report.geometry_time = timer.wall_time();
-
-    timer.restart();
-    structure.on_all_processes([&]() {
-      internal::RectangularRows<MatrixType> rows(matrix, data.structure);
-      rows.set_to_zero();
-      std::fill_n(Traits::values(rhs), structure.n_owned_rows, 0.);
-      data.compute_rows(pairs, quadrature, rows, Traits::values(rhs));
-    });
-    bool constant = true;
-    for (const SystemPair<dim> &pair : pairs)
-      constant = constant && pair.form->volume_structure().constant;
-    AssemblyReport      &report = data.report;
+    const std::vector<SystemPair<dim>> pairs = data.make_pairs(system, rhs);
+    if constexpr (IsOnDevice<MatrixType>::value)
+      data.assemble_on_device(pairs, matrix, rhs);
+    else
+      data.assemble_on_host(pairs, matrix, rhs);
     const InstructionSet wanted = data.parameters.instruction_set;
-    report.backend              = Backend::host;
-    report.instruction_set =
+    data.report.instruction_set =
       wanted == InstructionSet::automatic ? best_instruction_set() : wanted;
-    report.n_threads     = MultithreadInfo::n_threads();
-    report.coefficients  = constant ? "constant"
-                                    : "evaluated by the host's threads, which "
-                                      "assemble rectangular matrices";
-    report.assembly_time = timer.wall_time();
+    data.report.n_threads = MultithreadInfo::n_threads();
   }
 
 
@@ -430,6 +589,13 @@ namespace Tessella
     TrilinosWrappers::SparseMatrix &, Vector &);   \
   INSTANTIATE_ASSEMBLE(dim, TrilinosWrappers::SparseMatrix, Vector)
 
+#define INSTANTIATE_DEVICE(dim, Number)                         \
+  template void RectangularAssembler<dim>::reinit(              \
+    DeviceRectangularMatrix<Number> &, DeviceVector<Number> &); \
+  INSTANTIATE_ASSEMBLE(dim,                                     \
+                       DeviceRectangularMatrix<Number>,         \
+                       DeviceVector<Number>)
+
 #define INSTANTIATE_PETSC(dim)                                         \
   template void RectangularAssembler<dim>::reinit(                     \
     PETScWrappers::MPI::SparseMatrix &, PETScWrappers::MPI::Vector &); \
@@ -443,6 +609,10 @@ namespace Tessella
   INSTANTIATE(2, float)
   INSTANTIATE(3, double)
   INSTANTIATE(3, float)
+  INSTANTIATE_DEVICE(2, double)
+  INSTANTIATE_DEVICE(2, float)
+  INSTANTIATE_DEVICE(3, double)
+  INSTANTIATE_DEVICE(3, float)
 #ifdef TESSELLA_HAVE_EPETRA
   INSTANTIATE_EPETRA(2, TrilinosWrappers::MPI::Vector)
   INSTANTIATE_EPETRA(2, LinearAlgebra::distributed::Vector<double>)
@@ -455,6 +625,7 @@ namespace Tessella
 #endif
 #undef INSTANTIATE_ASSEMBLE
 #undef INSTANTIATE
+#undef INSTANTIATE_DEVICE
 #undef INSTANTIATE_EPETRA
 #undef INSTANTIATE_PETSC
 } // namespace Tessella

@@ -258,13 +258,7 @@ namespace Tessella
                                     Number                             *rhs)
     {
       AssemblyReport &report = context.report;
-      report.kernel_time = report.upload_time = report.download_time = 0.;
-      report.bytes_uploaded = report.bytes_downloaded = 0.;
-      report.preparation_time = report.tabulation_time = 0.;
-      report.handover_time = report.device_memory = 0.;
-      report.n_parts                              = 1;
-      report.kernel_times.clear();
-      report.coefficients.clear();
+      clear_pairs(report);
       if (terms != nullptr)
         {
           // The factory has made a CUDABackend, as the parameters demand.
@@ -273,7 +267,7 @@ namespace Tessella
             target_of(scalar, values, static_cast<Number *>(nullptr));
           static_cast<CUDABackend<dim> &>(*scalar.backend)
             .assemble_constant_system(*terms, *pairs.front().form, target);
-          add_report(scalar.context.report);
+          add_pair(scalar.context.report, report);
           values = nullptr;
         }
       for (const SystemPair<dim> &pair : pairs)
@@ -285,37 +279,10 @@ namespace Tessella
           const auto target = target_of(scalar, values, f);
           scalar.backend->assemble(*pair.form, &target);
           const std::string kernels = report.device_kernels;
-          add_report(scalar.context.report);
+          add_pair(scalar.context.report, report);
           if (terms != nullptr)
             report.device_kernels = kernels; // those of the matrix
         }
-    }
-
-
-
-    template <int dim>
-    void
-    CUDASystem<dim>::add_report(const AssemblyReport &pair)
-    {
-      AssemblyReport &report = context.report;
-      report.device_kernels  = pair.device_kernels;
-      report.kernel_time += pair.kernel_time;
-      report.upload_time += pair.upload_time;
-      report.download_time += pair.download_time;
-      report.bytes_uploaded += pair.bytes_uploaded;
-      report.bytes_downloaded += pair.bytes_downloaded;
-      report.preparation_time += pair.preparation_time;
-      report.tabulation_time += pair.tabulation_time;
-      report.handover_time += pair.handover_time;
-      report.device_memory += pair.device_memory;
-      report.n_parts       = std::max(report.n_parts, pair.n_parts);
-      report.geometry_time = std::max(report.geometry_time, pair.geometry_time);
-      report.kernel_times.insert(report.kernel_times.end(),
-                                 pair.kernel_times.begin(),
-                                 pair.kernel_times.end());
-      if (report.coefficients.find(pair.coefficients) == std::string::npos)
-        report.coefficients +=
-          (report.coefficients.empty() ? "" : "; ") + pair.coefficients;
     }
 
 

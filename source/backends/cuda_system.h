@@ -77,10 +77,6 @@ namespace Tessella
       AssemblyTarget<Number>
       target_of(const Pair &pair, Number *values, Number *rhs) const;
 
-      /// Adds the times of a pair to the report.
-      void
-      add_report(const AssemblyReport &pair);
-
       AssemblyContext<dim>            &context;
       SpaceRevision                    revision;
       std::vector<ComponentSpace<dim>> spaces;

@@ -6,6 +6,7 @@
 
 #include <tessella/grid/revision.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -109,6 +110,45 @@ namespace Tessella
                        trial * dofs.n_basis[result.block_column[b]];
                  });
       return result;
+    }
+
+
+
+    void
+    clear_pairs(AssemblyReport &report)
+    {
+      report.kernel_time = report.upload_time = report.download_time = 0.;
+      report.bytes_uploaded = report.bytes_downloaded = 0.;
+      report.preparation_time = report.tabulation_time = 0.;
+      report.handover_time = report.device_memory = 0.;
+      report.n_parts                              = 1;
+      report.kernel_times.clear();
+      report.coefficients.clear();
+    }
+
+
+
+    void
+    add_pair(const AssemblyReport &pair, AssemblyReport &report)
+    {
+      report.device_kernels = pair.device_kernels;
+      report.kernel_time += pair.kernel_time;
+      report.upload_time += pair.upload_time;
+      report.download_time += pair.download_time;
+      report.bytes_uploaded += pair.bytes_uploaded;
+      report.bytes_downloaded += pair.bytes_downloaded;
+      report.preparation_time += pair.preparation_time;
+      report.tabulation_time += pair.tabulation_time;
+      report.handover_time += pair.handover_time;
+      report.device_memory += pair.device_memory;
+      report.n_parts       = std::max(report.n_parts, pair.n_parts);
+      report.geometry_time = std::max(report.geometry_time, pair.geometry_time);
+      report.kernel_times.insert(report.kernel_times.end(),
+                                 pair.kernel_times.begin(),
+                                 pair.kernel_times.end());
+      if (report.coefficients.find(pair.coefficients) == std::string::npos)
+        report.coefficients +=
+          (report.coefficients.empty() ? "" : "; ") + pair.coefficients;
     }
 
 

@@ -2,6 +2,7 @@
 #ifndef tessella_source_backends_system_pairs_h
 #define tessella_source_backends_system_pairs_h
 
+#include <tessella/backends/assembly_report.h>
 #include <tessella/forms/system_form.h>
 #include <tessella/grid/polytopic_dofs.h>
 #include <tessella/lac/block_sparsity.h>
@@ -51,6 +52,15 @@ namespace Tessella
                   const PolytopicDoFs &dofs,
                   const unsigned int   test,
                   const unsigned int   trial);
+
+    /// Sets the times of the pairs in a report to zero.
+    void
+    clear_pairs(AssemblyReport &report);
+
+    /// Adds the times of a pair of components on a device to those of the
+    /// pairs before it.
+    void
+    add_pair(const AssemblyReport &pair, AssemblyReport &report);
   } // namespace internal
 } // namespace Tessella
 

@@ -203,8 +203,10 @@ errors()
       AssemblyParameters data;
       data.backend = Backend::cuda;
       RectangularAssembler<2> assembler(pressure, speed, data);
+      Rectangular             b;
+      assembler.reinit(b.sparsity, b.matrix, b.rhs);
     },
-    "Rectangular matrices are assembled by the host");
+    "Rectangular matrices in the memory of the host are assembled by the host");
 }
 
 

@@ -14,6 +14,7 @@
 #include <deal.II/lac/trilinos_vector.h>
 
 #include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/device_rectangular_matrix.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/lac/trilinos_block_matrix.h>
 #include <tessella/space_time/space_time_form.h>
@@ -35,6 +36,7 @@ namespace
 {
   using Tessella::Backend;
   using Tessella::DeviceBlockMatrix;
+  using Tessella::DeviceRectangularMatrix;
   using Tessella::DeviceVector;
 
   void
@@ -866,7 +868,8 @@ namespace
     for (const std::string &text :
          {message_of([] { DeviceVector<double> vector; }),
           message_of([] { DeviceVector<float> vector(3); }),
-          message_of([] { DeviceBlockMatrix<double> matrix; })})
+          message_of([] { DeviceBlockMatrix<double> matrix; }),
+          message_of([] { DeviceRectangularMatrix<float> matrix; })})
       verify("message",
              text.find("No CUDA device") != std::string::npos ||
                text.find("no CUDA backend") != std::string::npos,

@@ -2,14 +2,15 @@
 
 // Block matrices, preconditioners and multigrid on the devices of several
 // processes, which may share one: the checks of tests/multigrid/parallel.cc,
-// and null spaces. Argument: 2d or 3d. Returns 77 if the case cannot run on
-// this machine, 1 if a check fails.
+// null spaces, and rectangular matrices. Argument: 2d or 3d. Returns 77 if the
+// case cannot run on this machine, 1 if a check fails.
 
 #include <iostream>
 
 #include "../multigrid/check_null_space.h"
 #include "../multigrid/check_parallel.h"
 #include "../tests.h"
+#include "check_rectangular.h"
 
 using namespace MultigridTest;
 
@@ -33,11 +34,13 @@ main(int argc, char **argv)
     {
       check_parallel<2, Matrix, DeviceVector<double>>(verify);
       check_null_space_bits<2, Matrix, DeviceVector<double>>(verify);
+      RectangularTest::check_processes<2>(verify);
     }
   else
     {
       check_parallel<3, Matrix, DeviceVector<double>>(verify);
       check_null_space_bits<3, Matrix, DeviceVector<double>>(verify);
+      RectangularTest::check_processes<3>(verify);
     }
   if (first)
     std::cout << n_checks << " checks, " << n_failures << " failures"

@@ -3,9 +3,10 @@
 // Compares systems of forms on a CUDA device to the host: linear elasticity
 // with constants, functions of deal.II and functors, and a system with pairs of
 // several kinds, for all meshes and degrees; the same bits when repeated;
-// matrices in the memory of the device and of the host; a limit of the memory.
-// Argument: 2d, 3d or unavailable. Returns 77 if the case cannot run on this
-// machine, 1 if a check fails.
+// matrices in the memory of the device and of the host; a limit of the memory;
+// rectangular matrices of two spaces, and their products.
+// Argument: 2d, 3d, rectangular_2d, rectangular_3d or unavailable. Returns 77
+// if the case cannot run on this machine, 1 if a check fails.
 
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
@@ -20,6 +21,7 @@
 #include "../assembly/elasticity.h"
 #include "../assembly/mixed_system.h"
 #include "../messages.h"
+#include "check_rectangular.h"
 #include "elasticity_functor.h"
 #include "systems.h"
 
@@ -240,6 +242,10 @@ namespace
                                   *make_elasticity_functor<2>(1.),
                                   Backend::automatic));
       }
+    else if (name == "rectangular_2d")
+      RectangularTest::check_meshes<2>(verify);
+    else if (name == "rectangular_3d")
+      RectangularTest::check_meshes<3>(verify);
     else if (name == "2d")
       {
         compare_meshes<2>();

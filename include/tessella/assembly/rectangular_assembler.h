@@ -34,7 +34,9 @@ namespace Tessella
    * one pair of components after the other. They compute blocks for the larger
    * of the two spaces on each polytope, of which the functions of the smaller
    * one are the first ones; the other entries are dropped. Results have the
-   * same bits for any number of threads.
+   * same bits for any number of threads. For a matrix on a device, the blocks
+   * of one pair are kept there while they are computed: n_k n_l values for
+   * polytopes k and l with n_k and n_l functions of the larger space.
    *
    * <b>Many processes.</b> On a mesh that is distributed over processes, each
    * process computes the rows of the polytopes that it owns; their columns
@@ -48,7 +50,10 @@ namespace Tessella
    *   LinearAlgebra::distributed::Vector<double>. Row and domain index sets are
    *   those of the degrees of freedom of the test and of the trial space;
    * - PETScWrappers::MPI::SparseMatrix with PETScWrappers::MPI::Vector, with
-   *   the same index sets, if PETSc has real numbers in double precision.
+   *   the same index sets, if PETSc has real numbers in double precision;
+   * - DeviceRectangularMatrix<Number> with DeviceVector<Number>. The backend of
+   *   the parameters assembles, a CUDA device or the host, which sends its
+   *   results to the device. Matrices of the host are assembled by the host.
    *
    * <b>Quadrature</b> is of order 2 p + Form::coefficient_order() with the
    * larger degree p of both spaces.
@@ -56,7 +61,7 @@ namespace Tessella
    * <b>Errors.</b> Spaces on different polytopes, a total-degree and a
    * tensor-product space, numbers of components that differ from those of the
    * system, forms with a penalty, matrices and vectors with another structure,
-   * and Backend::cuda: rectangular matrices are assembled by the host.
+   * and Backend::cuda with a matrix of the host.
    */
   template <int dim>
   class RectangularAssembler
