@@ -12,8 +12,9 @@
 //   [ A  B^T ] [u]   [f]
 //   [ B   0  ] [p] = [g]
 //
-// is solved by MINRES, which is preconditioned by A^{-1} and the inverse of the
-// mass matrix of the pressure.
+// is solved by MINRES, which is preconditioned by A^{-1}, or an approximation
+// of it, and the inverse of the mass matrix of the pressure. With matrices of
+// Trilinos, the host does this; with those of this library, a CUDA device.
 
 #include <deal.II/base/convergence_table.h>
 
@@ -24,13 +25,20 @@
 #include <deal.II/lac/trilinos_solver.h>
 #include <deal.II/lac/trilinos_sparse_matrix.h>
 #include <deal.II/lac/trilinos_vector.h>
+#include <deal.II/lac/vector_memory.templates.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/assembly/rectangular_assembler.h>
+#include <tessella/device/cuda_device.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/forms/advection_diffusion_reaction.h>
 #include <tessella/forms/divergence_form.h>
 #include <tessella/grid/agglomeration_handler.h>
+#include <tessella/lac/device_block_matrix.h>
+#include <tessella/lac/device_rectangular_matrix.h>
+#include <tessella/lac/device_vector.h>
+#include <tessella/multigrid/multigrid.h>
+#include <tessella/numerics/device_mass_matrix.h>
 #include <tessella/numerics/mass_matrix.h>
 #include <tessella/numerics/vector_tools.h>
 
@@ -111,14 +119,17 @@ namespace Tessella
                                "Processors of the assembly of the velocity's "
                                "matrix. automatic: a CUDA device if there is "
                                "one. The host assembles the rectangular "
-                               "matrix.");
+                               "matrix, unless Solver/Velocity preconditioner "
+                               "= device multigrid.");
         prm.leave_subsection();
         prm.enter_subsection("Solver");
         prm.add_parameter("Velocity preconditioner",
                           preconditioner,
                           "direct: sparse LU. amg: a V-cycle of algebraic "
-                          "multigrid.",
-                          Patterns::Selection("direct|amg"));
+                          "multigrid. device multigrid: a V-cycle on nested "
+                          "polytopes; matrices, vectors and the iteration are "
+                          "on a CUDA device.",
+                          Patterns::Selection("direct|amg|device multigrid"));
         declare_tolerance(prm,
                           "MINRES",
                           "Preconditioned residual at which MINRES ends, "
@@ -134,6 +145,17 @@ namespace Tessella
         SystemStudyParameters::parse(prm, file);
         AssertThrow(viscosity > 0.,
                     ExcMessage("Stokes/Viscosity must be positive."));
+        AssertThrow(!on_device() || cuda_is_available(),
+                    ExcMessage("Solver/Velocity preconditioner = device "
+                               "multigrid: " +
+                               why_cuda_is_unavailable() +
+                               " Take direct or amg."));
+      }
+
+      bool
+      on_device() const
+      {
+        return preconditioner == "device multigrid";
       }
     };
 
@@ -286,10 +308,93 @@ namespace Tessella
       std::vector<AdvectionDiffusionReaction<dim>> forms;
     };
 
-    /// The matrix of the saddle point problem.
-    struct SaddlePoint
+    /// The two spaces, the parameters and the forms of a problem.
+    template <int dim>
+    struct Discretisation
     {
-      TrilinosWrappers::SparseMatrix A, B;
+      const AgglomerationHandler<dim>    &velocity, &pressure;
+      const Agglomeration::Strategy<dim> &strategy;
+      const Parameters                   &parameters;
+      const VelocityForm<dim>            &form;
+      const DivergenceForm<dim>          &divergence;
+    };
+
+    /// Throws unless MINRES ends before @p work is out of iterations.
+    template <typename Work>
+    void
+    iterate(const Work &work)
+    {
+      bool solved = true;
+      try
+        {
+          work();
+        }
+      catch (const SolverControl::NoConvergence &)
+        {
+          solved = false;
+        }
+      AssertThrow(solved,
+                  ExcMessage("MINRES did not converge: choose another "
+                             "Solver/Velocity preconditioner, more "
+                             "iterations, or a larger "
+                             "Discretisation/Penalty constant."));
+    }
+
+    /// Solves S x = b by MINRES and returns the number of iterations.
+    template <typename Matrix, typename Preconditioner, typename Vector>
+    unsigned int
+    solve_by_minres(const Parameters     &parameters,
+                    const Matrix         &S,
+                    const Preconditioner &preconditioner,
+                    const Vector         &b,
+                    Vector               &x)
+    {
+      Vector z(b);
+      preconditioner.vmult(z, b);
+      SolverControl control(parameters.max_iterations,
+                            parameters.tolerance * std::sqrt(z * b),
+                            false,
+                            false);
+      iterate([&]() {
+        SolverMinRes<Vector> solver(control);
+        solver.solve(S, x, b, preconditioner);
+      });
+      return control.last_step();
+    }
+
+    const std::string what_is_missing =
+      "Leave out one of Mesh/Periodic boundaries.";
+
+
+
+    /// The saddle point problem in the memory of the host.
+    template <int dim>
+    class HostSaddlePoint
+    {
+    public:
+      /// Assembles the matrices and the right-hand side.
+      void
+      assemble(const Discretisation<dim> &data, BlockVectorType &rhs)
+      {
+        AssemblyParameters settings = data.parameters.assembly_parameters();
+        PolytopicAssembler<dim>       assembler(data.velocity, settings);
+        TrilinosWrappers::MPI::Vector f;
+        A.clear();
+        assembler.reinit(A, f);
+        assembler.assemble(data.form, A, f);
+        rhs.block(0).reinit(data.velocity.locally_owned_dofs(),
+                            data.velocity.get_communicator());
+        std::copy(f.begin(), f.end(), rhs.block(0).begin());
+
+        settings.backend = Backend::host;
+        RectangularAssembler<dim> rectangular(data.pressure,
+                                              data.velocity,
+                                              settings);
+        B.clear();
+        rectangular.reinit(B, rhs.block(1));
+        rectangular.assemble(data.divergence, B, rhs.block(1));
+        check_solvability(data.velocity, A, "the velocity", what_is_missing);
+      }
 
       void
       vmult(BlockVectorType &to, const BlockVectorType &from) const
@@ -298,49 +403,235 @@ namespace Tessella
         B.Tvmult_add(to.block(0), from.block(1));
         B.vmult(to.block(1), from.block(0));
       }
-    };
 
-    /// Approximate inverse of A, and the inverse mass matrix times nu.
-    template <int dim>
-    class BlockPreconditioner
-    {
-    public:
-      BlockPreconditioner(const Parameters                     &parameters,
-                          const TrilinosWrappers::SparseMatrix &A,
-                          const MassMatrix<dim>                &mass)
-        : viscosity(parameters.viscosity)
-        , direct(parameters.preconditioner == "direct")
-        , mass(mass)
-        , solver(control)
+      unsigned int
+      solve(const Discretisation<dim> &data,
+            const BlockVectorType     &rhs,
+            BlockVectorType           &solution)
       {
-        if (direct)
-          solver.initialize(A);
-        else
-          {
-            TrilinosWrappers::PreconditionAMG::AdditionalData data;
-            data.smoother_sweeps = 3;
-            amg.initialize(A, data);
-          }
-      }
-
-      void
-      vmult(BlockVectorType &to, const BlockVectorType &from) const
-      {
-        if (direct)
-          solver.solve(to.block(0), from.block(0));
-        else
-          amg.vmult(to.block(0), from.block(0));
-        to.block(1) = from.block(1);
-        mass.apply_inverse(viscosity, to.block(1));
+        const MassMatrix<dim> mass(data.pressure);
+        return solve_by_minres(data.parameters,
+                               *this,
+                               Preconditioner(data.parameters, A, mass),
+                               rhs,
+                               solution);
       }
 
     private:
-      const double                           viscosity;
-      const bool                             direct;
-      const MassMatrix<dim>                 &mass;
-      SolverControl                          control;
-      mutable TrilinosWrappers::SolverDirect solver;
-      TrilinosWrappers::PreconditionAMG      amg;
+      /// Approximate inverse of A, and the inverse mass matrix times nu.
+      class Preconditioner
+      {
+      public:
+        Preconditioner(const Parameters                     &parameters,
+                       const TrilinosWrappers::SparseMatrix &A,
+                       const MassMatrix<dim>                &mass)
+          : viscosity(parameters.viscosity)
+          , direct(parameters.preconditioner == "direct")
+          , mass(mass)
+          , solver(control)
+        {
+          if (direct)
+            solver.initialize(A);
+          else
+            {
+              TrilinosWrappers::PreconditionAMG::AdditionalData data;
+              data.smoother_sweeps = 3;
+              amg.initialize(A, data);
+            }
+        }
+
+        void
+        vmult(BlockVectorType &to, const BlockVectorType &from) const
+        {
+          if (direct)
+            solver.solve(to.block(0), from.block(0));
+          else
+            amg.vmult(to.block(0), from.block(0));
+          to.block(1) = from.block(1);
+          mass.apply_inverse(viscosity, to.block(1));
+        }
+
+      private:
+        const double                           viscosity;
+        const bool                             direct;
+        const MassMatrix<dim>                 &mass;
+        SolverControl                          control;
+        mutable TrilinosWrappers::SolverDirect solver;
+        TrilinosWrappers::PreconditionAMG      amg;
+      };
+
+      TrilinosWrappers::SparseMatrix A, B;
+    };
+
+
+
+    /// Velocity and pressure in the memory of a device, as a vector for MINRES.
+    class DevicePair : public Subscriptor
+    {
+    public:
+      using value_type = double;
+      using size_type  = types::global_dof_index;
+
+      void
+      reinit(const DevicePair &pair, const bool omit_zeroing_entries = false)
+      {
+        u.reinit(pair.u, omit_zeroing_entries);
+        p.reinit(pair.p, omit_zeroing_entries);
+      }
+      void
+      swap(DevicePair &pair)
+      {
+        u.swap(pair.u);
+        p.swap(pair.p);
+      }
+      DevicePair &
+      operator-=(const DevicePair &pair)
+      {
+        add(-1., pair);
+        return *this;
+      }
+      DevicePair &
+      operator*=(const double factor)
+      {
+        u *= factor;
+        p *= factor;
+        return *this;
+      }
+      void
+      add(const double factor, const DevicePair &pair)
+      {
+        u.add(factor, pair.u);
+        p.add(factor, pair.p);
+      }
+      double
+      operator*(const DevicePair &pair) const
+      {
+        return u * pair.u + p * pair.p;
+      }
+
+      DeviceVector<double> u, p;
+    };
+
+    inline void
+    swap(DevicePair &a, DevicePair &b)
+    {
+      a.swap(b);
+    }
+
+
+
+    /// The saddle point problem in the memory of a device.
+    template <int dim>
+    class DeviceSaddlePoint
+    {
+    public:
+      /// As HostSaddlePoint. The right-hand side is copied to the host.
+      void
+      assemble(const Discretisation<dim> &data, BlockVectorType &rhs)
+      {
+        const AssemblyParameters settings =
+          data.parameters.assembly_parameters();
+        check(data);
+        PolytopicAssembler<dim> assembler(data.velocity, settings);
+        DeviceVector<double>    f, g;
+        assembler.reinit(A, f);
+        assembler.assemble(data.form, A, f);
+        multigrid.initialize(assembler, data.form, A);
+        RectangularAssembler<dim> rectangular(data.pressure,
+                                              data.velocity,
+                                              settings);
+        rectangular.reinit(B, g);
+        rectangular.assemble(data.divergence, B, g);
+        copy_to_host(data.velocity, f, rhs.block(0));
+        copy_to_host(data.pressure, g, rhs.block(1));
+      }
+
+      void
+      vmult(DevicePair &to, const DevicePair &from) const
+      {
+        A.vmult(to.u, from.u);
+        B.Tvmult_add(to.u, from.p);
+        B.vmult(to.p, from.u);
+      }
+
+      unsigned int
+      solve(const Discretisation<dim> &data,
+            const BlockVectorType     &rhs,
+            BlockVectorType           &solution)
+      {
+        DevicePair b, x;
+        copy_to_device(data.velocity, rhs.block(0), b.u);
+        copy_to_device(data.pressure, rhs.block(1), b.p);
+        x.reinit(b);
+        const DeviceMassMatrix<dim> mass(data.pressure);
+        const unsigned int          n_iterations = solve_by_minres(
+          data.parameters,
+          *this,
+          Preconditioner{data.parameters.viscosity, multigrid, mass},
+          b,
+          x);
+        copy_to_host(data.velocity, x.u, solution.block(0));
+        copy_to_host(data.pressure, x.p, solution.block(1));
+        return n_iterations;
+      }
+
+    private:
+      /// A V-cycle for A, and the inverse mass matrix times nu.
+      struct Preconditioner
+      {
+        void
+        vmult(DevicePair &to, const DevicePair &from) const
+        {
+          multigrid.vmult(to.u, from.u);
+          to.p = from.p;
+          mass.apply_inverse(viscosity, to.p);
+        }
+
+        const double                                viscosity;
+        const Multigrid<DeviceBlockMatrix<double>> &multigrid;
+        const DeviceMassMatrix<dim>                &mass;
+      };
+
+      /// Throws if nothing fixes the velocity, by a matrix of degree 0.
+      static void
+      check(const Discretisation<dim> &data)
+      {
+        AgglomerationHandler<dim> constants(data.velocity.get_triangulation(),
+                                            &data.velocity.get_mapping());
+        constants.agglomerate(data.strategy);
+        constants.distribute_dofs(FE_BoundingBoxLegendre<dim>(0));
+        AssemblyParameters settings = data.parameters.assembly_parameters();
+        settings.backend            = Backend::host;
+        PolytopicAssembler<dim>        assembler(constants, settings);
+        TrilinosWrappers::SparseMatrix matrix;
+        assembler.reinit(matrix);
+        assembler.assemble_matrix(*data.form.form(0, 0), matrix);
+        check_solvability(constants, matrix, "the velocity", what_is_missing);
+      }
+
+      static void
+      copy_to_host(const AgglomerationHandler<dim> &handler,
+                   const DeviceVector<double>      &from,
+                   VectorType                      &to)
+      {
+        std::vector<double> entries;
+        from.copy_to(entries);
+        to.reinit(handler.locally_owned_dofs(), handler.get_communicator());
+        std::copy(entries.begin(), entries.end(), to.begin());
+      }
+
+      static void
+      copy_to_device(const AgglomerationHandler<dim> &handler,
+                     const VectorType                &from,
+                     DeviceVector<double>            &to)
+      {
+        to.reinit(handler.locally_owned_dofs(), handler.get_communicator());
+        to.copy_from(std::vector<double>(from.begin(), from.end()));
+      }
+
+      DeviceBlockMatrix<double>            A;
+      DeviceRectangularMatrix<double>      B;
+      Multigrid<DeviceBlockMatrix<double>> multigrid;
     };
 
     template <int dim>
@@ -376,7 +667,6 @@ namespace Tessella
     private:
       const Parameters        &parameters;
       const ExactSolution<dim> exact;
-      SaddlePoint              system;
       BlockVectorType          rhs, solution;
 
       void
@@ -408,12 +698,14 @@ namespace Tessella
             return;
           }
 
-        assemble(velocity, pressure);
-        check_solvability(velocity,
-                          system.A,
-                          "the velocity",
-                          "Leave out one of Mesh/Periodic boundaries.");
-        const unsigned int n_iterations = solve(pressure);
+        const unsigned int n_iterations =
+          parameters.on_device()
+            ? solve<DeviceSaddlePoint<dim>>(velocity,
+                                            pressure,
+                                            agglomerated.strategy)
+            : solve<HostSaddlePoint<dim>>(velocity,
+                                          pressure,
+                                          agglomerated.strategy);
         table.add_value("level", level);
         table.add_value("polytopes", velocity.n_global_polytopes());
         table.add_value("unknowns", velocity.n_dofs() + pressure.n_dofs());
@@ -421,43 +713,44 @@ namespace Tessella
         compute_errors(velocity, pressure, table);
       }
 
-      void
-      assemble(const AgglomerationHandler<dim> &velocity,
-               const AgglomerationHandler<dim> &pressure)
+      /// Sets the solution and returns the number of iterations.
+      template <typename SaddlePoint>
+      unsigned int
+      solve(const AgglomerationHandler<dim>    &velocity,
+            const AgglomerationHandler<dim>    &pressure,
+            const Agglomeration::Strategy<dim> &strategy)
       {
-        AssemblyParameters            data = parameters.assembly_parameters();
-        PolytopicAssembler<dim>       assembler(velocity, data);
-        TrilinosWrappers::MPI::Vector f;
-        system.A.clear();
-        assembler.reinit(system.A, f);
-        assembler.assemble(VelocityForm<dim>(parameters, exact), system.A, f);
-
+        const VelocityForm<dim> form(parameters, exact);
+        DivergenceForm<dim>     divergence;
+        divergence.set_dirichlet(velocity_function());
+        divergence.set_coefficient_order(parameters.extra_order);
+        const Discretisation<dim> data = {
+          velocity, pressure, strategy, parameters, form, divergence};
+        SaddlePoint system;
         rhs.reinit(2);
-        rhs.block(0).reinit(velocity.locally_owned_dofs(),
-                            velocity.get_communicator());
-        std::copy(f.begin(), f.end(), rhs.block(0).begin());
-
-        data.backend = Backend::host;
-        RectangularAssembler<dim> rectangular(pressure, velocity, data);
-        DivergenceForm<dim>       form;
-        form.set_dirichlet(velocity_function());
-        form.set_coefficient_order(parameters.extra_order);
-        system.B.clear();
-        rectangular.reinit(system.B, rhs.block(1));
-        rectangular.assemble(form, system.B, rhs.block(1));
+        system.assemble(data, rhs);
         rhs.collect_sizes();
         // Zero for Stokes' equations proper.
         rhs.block(1) -= moments(pressure, [this](const Point<dim> &x) {
-          double divergence = 0.;
+          double divergence_at_x = 0.;
           for (unsigned int c = 0; c < dim; ++c)
             {
               double         u;
               Tensor<1, dim> gradient;
               exact.evaluate_velocity(x, c, u, gradient);
-              divergence += gradient[c];
+              divergence_at_x += gradient[c];
             }
-          return divergence;
+          return divergence_at_x;
         });
+        // The constant is in the kernel of B^T, so that the right-hand side
+        // must be orthogonal to it; it is so up to quadrature.
+        const VectorType one = constant(pressure);
+        rhs.block(1).add(-(rhs.block(1) * one) / (one * one), one);
+
+        solution.reinit(rhs);
+        const unsigned int n_iterations = system.solve(data, rhs, solution);
+        fix_mean_value(pressure, one);
+        return n_iterations;
       }
 
       std::shared_ptr<const ExactFunction<dim>>
@@ -510,51 +803,13 @@ namespace Tessella
         return one;
       }
 
-      unsigned int
-      solve(const AgglomerationHandler<dim> &pressure)
-      {
-        solution.reinit(rhs);
-        // The constant is in the kernel of B^T, so that the right-hand side
-        // must be orthogonal to it; it is so up to quadrature.
-        const VectorType one = constant(pressure);
-        rhs.block(1).add(-(rhs.block(1) * one) / (one * one), one);
-
-        const MassMatrix<dim>          mass(pressure);
-        const BlockPreconditioner<dim> preconditioner(parameters,
-                                                      system.A,
-                                                      mass);
-        BlockVectorType                z(rhs);
-        preconditioner.vmult(z, rhs);
-        SolverControl control(parameters.max_iterations,
-                              parameters.tolerance * std::sqrt(z * rhs),
-                              false,
-                              false);
-        bool          solved = true;
-        try
-          {
-            SolverMinRes<BlockVectorType> solver(control);
-            solver.solve(system, solution, rhs, preconditioner);
-          }
-        catch (const SolverControl::NoConvergence &)
-          {
-            solved = false;
-          }
-        AssertThrow(solved,
-                    ExcMessage("MINRES did not converge: choose another "
-                               "Solver/Velocity preconditioner, more "
-                               "iterations, or a larger "
-                               "Discretisation/Penalty constant."));
-        fix_mean_value(pressure, mass, one);
-        return control.last_step();
-      }
-
       /// Gives the pressure the mean value of the exact one.
       void
       fix_mean_value(const AgglomerationHandler<dim> &pressure,
-                     const MassMatrix<dim>           &mass,
                      const VectorType                &one)
       {
-        VectorType product(one);
+        const MassMatrix<dim> mass(pressure);
+        VectorType            product(one);
         product = 0.;
         mass.vmult_add(1., product, one);
         const double integral =
@@ -612,3 +867,7 @@ namespace Tessella
     MainFunction *const main_function = run_study<Stokes, Parameters>;
   } // namespace Application
 } // namespace Tessella
+
+DEAL_II_NAMESPACE_OPEN
+template class GrowingVectorMemory<Tessella::Application::DevicePair>;
+DEAL_II_NAMESPACE_CLOSE
