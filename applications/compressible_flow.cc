@@ -20,6 +20,7 @@
 
 #include <deal.II/fe/component_mask.h>
 
+#include <tessella/device/device_memory.h>
 #include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/flow/check_conditions.h>
 #include <tessella/numerics/data_out.h>
@@ -40,7 +41,6 @@
 #include "common/conservation_study.h"
 #include "common/conservation_table.h"
 #include "common/distributed_mesh.h"
-#include "common/memory_check.h"
 #include "common/program.h"
 #include "common/study_output.h"
 #include "common/study_parameters.h"
@@ -288,7 +288,8 @@ namespace Tessella
         if (!parameters.flow.runs_on_device(assembly_data().backend))
           return;
         const SystemSize size = system_size(handler);
-        Application::check_device_memory(
+        Tessella::check_device_memory(
+          MPI_COMM_WORLD,
           sizeof(double) *
             (has_matrix() ? size.n_entries + 6. * size.n_unknowns
                           : 5. * size.n_unknowns) /
@@ -297,7 +298,8 @@ namespace Tessella
           "The flow on level " + std::to_string(row.level) + " with degree " +
             std::to_string(row.degree),
           "take fewer cells or a lower degree, more processes with a device "
-          "each, or Execution/Backend = host");
+          "each, a larger Execution/Device memory if there is one, or "
+          "Execution/Backend = host");
       }
 
       /// Expressions are evaluated on the host.

@@ -4,8 +4,6 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
 
-#include <tessella/device/cuda_devices.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
@@ -204,34 +202,6 @@ namespace Tessella
     memory_of_machine()
     {
       return {machine().bytes, machine().n_processes};
-    }
-
-
-
-    void
-    check_device_memory(const double       bytes,
-                        const std::size_t  limit,
-                        const std::string &what,
-                        const std::string &remedy)
-    {
-      double     available = limit > 0 ? double(limit) : unknown;
-      const auto devices   = cuda_devices();
-      if (limit == 0)
-        for (const CUDADevice &device : devices)
-          available = std::min(available, double(device.memory));
-      if (limit == 0 && !devices.empty())
-        // As many processes as possible have a device of their own.
-        available /=
-          (machine().n_processes + devices.size() - 1) / devices.size();
-      const double most  = Utilities::MPI::max(bytes, MPI_COMM_WORLD),
-                   least = Utilities::MPI::min(available, MPI_COMM_WORLD);
-      AssertThrow(
-        most <= least,
-        ExcMessage(
-          what + " needs at least " + std::to_string(std::uint64_t(most)) +
-          " bytes of memory on a CUDA device for each process, but " +
-          (limit > 0 ? "Execution/Device memory allows " : "the device has ") +
-          std::to_string(std::uint64_t(least)) + " for it: " + remedy + "."));
     }
   } // namespace Application
 } // namespace Tessella

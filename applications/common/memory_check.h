@@ -2,7 +2,6 @@
 #ifndef tessella_applications_common_memory_check_h
 #define tessella_applications_common_memory_check_h
 
-#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -38,20 +37,6 @@ namespace Tessella
     /// the number of these processes. The first call is collective.
     std::pair<double, unsigned int>
     memory_of_machine();
-
-    /**
-     * Throws if a computation that needs at least @p bytes in the memory of its
-     * CUDA device cannot have them. @p limit is that of Execution/Device memory
-     * in bytes; 0: the memory of the smallest device of the machine, in equal
-     * parts for the processes that share it. Without a device and a limit
-     * nothing is refused. The message begins with @p what and ends with
-     * @p remedy. Collective.
-     */
-    void
-    check_device_memory(const double       bytes,
-                        const std::size_t  limit,
-                        const std::string &what,
-                        const std::string &remedy);
   } // namespace Application
 } // namespace Tessella
 
