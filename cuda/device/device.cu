@@ -145,6 +145,40 @@ namespace Tessella
 
 
       std::string
+      describe_allocation(const std::size_t bytes,
+                          const std::size_t free,
+                          const bool        pinned)
+      {
+        const std::string size = std::to_string(bytes) + " bytes";
+        if (pinned)
+          return "The host has not enough memory for a pinned buffer of " +
+                 size + ": use a smaller problem or the host backend.";
+        return "The CUDA device has not enough memory for an array of " + size +
+               ", of which " + std::to_string(free) +
+               " are free: use a smaller problem or the host backend.";
+      }
+
+
+
+      void
+      check_allocation(const cudaError_t code,
+                       const std::size_t bytes,
+                       const bool        pinned)
+      {
+        if (code == cudaErrorMemoryAllocation)
+          {
+            cudaGetLastError(); // the process can continue
+            std::size_t free = 0, total = 0;
+            if (cudaMemGetInfo(&free, &total) != cudaSuccess)
+              cudaGetLastError();
+            throw Error(describe_allocation(bytes, free, pinned));
+          }
+        check(code, pinned ? "pinned buffers" : "this problem");
+      }
+
+
+
+      std::string
       device_name()
       {
         int            device = 0;

@@ -30,6 +30,14 @@ namespace Tessella
         constexpr std::size_t most = std::size_t(512) << 20;
         return bytes / n - (bytes / n / 8 < most ? bytes / n / 8 : most);
       }
+
+      /// Sentence for an array of @p bytes, in pinned memory of the host or on
+      /// the device, that cannot be had while @p free bytes of the device are
+      /// free.
+      std::string
+      describe_allocation(const std::size_t bytes,
+                          const std::size_t free,
+                          const bool        pinned);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

@@ -25,6 +25,12 @@ namespace Tessella
         throw Error(describe_error(code, what));
       }
 
+      /// The same for the code of an allocation of @p bytes.
+      void
+      check_allocation(const cudaError_t code,
+                       const std::size_t bytes,
+                       const bool        pinned);
+
       /// Memory on the device, or pinned memory of the host.
       template <typename Number, bool pinned = false>
       class Array
@@ -74,10 +80,12 @@ namespace Tessella
             return;
           refuse_recording("an allocation of memory");
           release();
-          void *p = nullptr;
-          check(pinned ? cudaMallocHost(&p, size * sizeof(Number))
-                       : cudaMalloc(&p, size * sizeof(Number)),
-                pinned ? "pinned buffers" : "this problem");
+          void             *p     = nullptr;
+          const std::size_t bytes = size * sizeof(Number);
+          check_allocation(pinned ? cudaMallocHost(&p, bytes)
+                                  : cudaMalloc(&p, bytes),
+                           bytes,
+                           pinned);
           begin = static_cast<Number *>(p);
           n     = size;
         }

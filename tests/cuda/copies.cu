@@ -46,4 +46,22 @@ n_late_lists()
       }
   return n_late;
 }
+
+
+
+std::string
+message_of_large_array()
+{
+  using namespace Tessella::internal::Device;
+  try
+    {
+      Array<char> array;
+      array.resize(std::size_t(1) << 45);
+    }
+  catch (const Error &error)
+    {
+      return error.what();
+    }
+  return "";
+}
 #endif

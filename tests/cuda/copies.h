@@ -5,9 +5,15 @@
 #include <tessella/base/config.h>
 
 #ifdef TESSELLA_HAVE_CUDA
+#  include <string>
+
 /// Number of lists that kernels read before they had arrived on the device.
 unsigned int
 n_late_lists();
+
+/// What the error says where the device has no memory for 2^45 bytes.
+std::string
+message_of_large_array();
 #endif
 
 #endif
