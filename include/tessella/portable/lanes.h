@@ -172,6 +172,18 @@ namespace Tessella
       return Vector(mask.v ? a.v : b.v);
     }
 
+    // Those of PointwiseMath, found by the type of their arguments.
+    friend TESSELLA_LANES_INLINE Lanes
+    maximum(const Lanes &a, const Lanes &b)
+    {
+      return select((a >= b) | (a != a), a, b);
+    }
+    friend TESSELLA_LANES_INLINE Lanes
+    minimum(const Lanes &a, const Lanes &b)
+    {
+      return select((a <= b) | (a != a), a, b);
+    }
+
 #define TESSELLA_LANES_FUNCTION(name, function)           \
   friend TESSELLA_LANES_INLINE Lanes name(const Lanes &a) \
   {                                                       \
@@ -396,6 +408,18 @@ namespace Tessella
       return result;
     }
 
+    // Those of PointwiseMath, found by the type of their arguments.
+    friend TESSELLA_LANES_INLINE LanesDual
+    maximum(const LanesDual &a, const LanesDual &b)
+    {
+      return select((a >= b) | (a != a), a, b);
+    }
+    friend TESSELLA_LANES_INLINE LanesDual
+    minimum(const LanesDual &a, const LanesDual &b)
+    {
+      return select((a <= b) | (a != a), a, b);
+    }
+
     friend TESSELLA_LANES_INLINE LanesDual
     sqrt(const LanesDual &v)
     {
@@ -418,37 +442,6 @@ namespace Tessella
                      w == 0. ? Number(0.) : w * pow(v.value, w - 1.));
     }
   };
-
-
-
-  namespace PointwiseMath
-  {
-    // See the functions of doubles with these names.
-    template <int n>
-    TESSELLA_LANES_INLINE Lanes<n>
-                          maximum(const Lanes<n> &a, const Lanes<n> &b)
-    {
-      return select((a >= b) | (a != a), a, b);
-    }
-    template <int n>
-    TESSELLA_LANES_INLINE Lanes<n>
-                          minimum(const Lanes<n> &a, const Lanes<n> &b)
-    {
-      return select((a <= b) | (a != a), a, b);
-    }
-    template <int k, int n>
-    TESSELLA_LANES_INLINE LanesDual<k, n>
-    maximum(const LanesDual<k, n> &a, const LanesDual<k, n> &b)
-    {
-      return select((a >= b) | (a != a), a, b);
-    }
-    template <int k, int n>
-    TESSELLA_LANES_INLINE LanesDual<k, n>
-    minimum(const LanesDual<k, n> &a, const LanesDual<k, n> &b)
-    {
-      return select((a <= b) | (a != a), a, b);
-    }
-  } // namespace PointwiseMath
 } // namespace Tessella
 
 #undef TESSELLA_LANES_INLINE
