@@ -619,8 +619,8 @@ test_lanes(const std::string &name)
   check_below(name + "time term with lanes",
               lanes_against_functor<dim>(time_term, PointwiseRegion::volume),
               1e-13);
-  AdmissibleStep<dim> step;
-  step.length = 0.05;
+  // The change is too large at some of the points.
+  const AdmissibleStep<dim> step;
   for (const auto region :
        {PointwiseRegion::volume, PointwiseRegion::interior_facet})
     check(name + "admissible steps with lanes",
