@@ -14,11 +14,37 @@
 #include "../../cuda/lac/vector.h"
 #include "../backends/host_dispatch.h"
 #include "../device/device_call.h"
+#include "host_block_kernels.h"
 
 namespace Tessella
 {
   namespace internal
   {
+    namespace
+    {
+      HostBlockKernels::AddBlock
+      select_block_kernel(const InstructionSet instruction_set)
+      {
+        switch (instruction_set == InstructionSet::automatic
+                  ? best_instruction_set()
+                  : instruction_set)
+          {
+#ifdef TESSELLA_HAVE_AVX512
+            case InstructionSet::avx512:
+              return HostBlockKernels::avx512();
+#endif
+#ifdef TESSELLA_HAVE_AVX2
+            case InstructionSet::avx2:
+              return HostBlockKernels::avx2();
+#endif
+            default:
+              return HostBlockKernels::plain();
+          }
+      }
+    } // namespace
+
+
+
     template <int dim>
     HostPointwiseProblem<dim>
     HostPointwiseBackend<dim>::problem(const Arguments &arguments)
@@ -28,10 +54,13 @@ namespace Tessella
         {
           revision = 0;
           idle.clear();
-          bases    = std::make_unique<OperatorBases<dim>>(context);
-          rules    = std::make_unique<HostRules<dim>>(context.mesh(),
+          bases = std::make_unique<OperatorBases<dim>>(context);
+          rules = std::make_unique<HostRules<dim>>(context.mesh(),
                                                    context.quadrature,
                                                    context.coefficient_order);
+          lengths.clear();
+          for (const double measure : context.mesh().measure)
+            lengths.push_back(std::pow(measure, 1. / dim));
           revision = context.quadrature_revision;
         }
       return {context,
@@ -39,6 +68,8 @@ namespace Tessella
               *bases,
               *rules,
               select_kernels<dim>(context.parameters.instruction_set),
+              select_block_kernel(context.parameters.instruction_set),
+              lengths,
               arguments.fields,
               arguments.field,
               arguments.direction};
@@ -78,6 +109,7 @@ namespace Tessella
                         rows->restart(problem);
                       for (unsigned int k = begin; k < end; ++k)
                         work(*rows, k);
+                      problem.kernels.finish_streams();
                       const std::lock_guard<std::mutex> lock(mutex);
                       idle.push_back(std::move(rows));
                     });
@@ -139,7 +171,20 @@ namespace Tessella
           to = values.data();
         }
       const HostPointwiseProblem<dim> present = problem(arguments);
-      if (to != nullptr)
+      // A matrix that no cache holds is written without being read first.
+      constexpr std::size_t cached = 1u << 22;
+      if (to != nullptr && blocks.n_nonzero_elements() > cached)
+        for_rows(present,
+                 Rows::Result::jacobian,
+                 [&](Rows &rows, const unsigned int k) {
+                   static thread_local std::vector<double> row;
+                   row.resize(first(k + 1) - first(k));
+                   rows.compute_block_row(k, blocks, row.data());
+                   present.kernels.stream(row.data(),
+                                          row.size(),
+                                          to + first(k));
+                 });
+      else if (to != nullptr)
         for_rows(present,
                  Rows::Result::jacobian,
                  [&](Rows &rows, const unsigned int k) {

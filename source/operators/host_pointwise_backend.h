@@ -69,6 +69,7 @@ namespace Tessella
       std::uint64_t                       revision = 0;
       std::unique_ptr<HostRules<dim>>     rules;
       std::unique_ptr<OperatorBases<dim>> bases;
+      std::vector<double>                 lengths; // OperatorPoint::h
       // Objects for the next task or call, since they own large buffers. Those
       // used last are at the end.
       std::vector<std::unique_ptr<Rows>> idle;

@@ -26,11 +26,24 @@ namespace Tessella
         const unsigned int r = row % (dim + 1);
         return r >= rows.begin && r < rows.end;
       };
+      used_rows.clear();
+      used_outputs.clear();
       for (unsigned int i = 0; i < n_rows; ++i)
-        for (unsigned int o = 0; o < n_outputs; ++o)
-          if (is_used(in_rows, i) && is_used(out_rows, o))
-            for (double *table : {own_table, neighbor_table})
-              std::fill_n(table + (i * n_outputs + o) * P, slice.n, 0.);
+        if (is_used(in_rows, i))
+          used_rows.push_back(i);
+      for (unsigned int o = 0; o < n_outputs; ++o)
+        if (is_used(out_rows, o))
+          used_outputs.push_back(o);
+      const bool has_neighbor =
+        slice.parts[0].region != PointwiseRegion::volume;
+      for (const unsigned int i : used_rows)
+        for (const unsigned int o : used_outputs)
+          {
+            const std::size_t array = (i * n_outputs + o) * P;
+            std::fill_n(own_table + array, slice.n, 0.);
+            if (has_neighbor)
+              std::fill_n(neighbor_table + array, slice.n, 0.);
+          }
       unsigned int first = 0; // input row
       for (unsigned int f = 0; f < problem->field; ++f)
         first += (dim + 1) * structure.field_components[f];
@@ -43,24 +56,31 @@ namespace Tessella
             in[s][i] = is_used(in_rows, i) ? (s == part.side ? own : neighbor) +
                                                part.begin + i * P
                                            : nullptr;
-        // Only the terms of the polytope are wanted.
-        std::fill(table_pointers.begin(), table_pointers.end(), nullptr);
-        for (unsigned int s = 0; s < n_sides; ++s)
-          for (unsigned int i = 0; i < n_rows; ++i)
-            for (unsigned int o = 0; o < n_outputs; ++o)
-              if (is_used(in_rows, i) && is_used(out_rows, o))
-                table_pointers[((s * n_inputs + first + i) * n_sides +
-                                part.side) *
-                                 n_outputs +
-                               o] =
+        // Only the terms of the polytope are wanted: all other pointers stay
+        // null.
+        const auto for_entries = [&](const auto &set) {
+          for (unsigned int s = 0; s < n_sides; ++s)
+            for (const unsigned int i : used_rows)
+              {
+                double **const pointers =
+                  &table_pointers[((s * n_inputs + first + i) * n_sides +
+                                   part.side) *
+                                  n_outputs];
+                double *const table =
                   (s == part.side ? own_table : neighbor_table) + part.begin +
-                  (i * n_outputs + o) * P;
+                  i * n_outputs * P;
+                for (const unsigned int o : used_outputs)
+                  set(pointers[o], table + o * P);
+              }
+        };
+        for_entries([](double *&to, double *array) { to = array; });
         const double *const *in_pointers[2] = {in[0].data(), in[1].data()};
         problem->integrand.evaluate_jacobian(part.region,
                                              part.end - part.begin,
                                              slice.points + part.begin,
                                              in_pointers,
                                              table_pointers.data());
+        for_entries([](double *&to, double *) { to = nullptr; });
       });
     }
 
@@ -194,6 +214,8 @@ namespace Tessella
                                       double             *to,
                                       const unsigned long width)
     {
+      if (add_small_block(table, begin, end, trial, n_trial, to, width))
+        return;
       const unsigned int n_test = context.test_dofs().n_basis[slice.k];
       // Nearly all pairs of components use the same rows of the trial
       // functions, unless those of the test functions are fewer.
@@ -220,6 +242,51 @@ namespace Tessella
                    n_trial,
                    to + c * n_test * width + e * n_trial,
                    width);
+    }
+
+
+
+    template <int dim>
+    bool
+    HostPointwiseRows<dim>::add_small_block(const double       *table,
+                                            const unsigned int  begin,
+                                            const unsigned int  end,
+                                            const double       *trial,
+                                            const unsigned int  n_trial,
+                                            double             *to,
+                                            const unsigned long width)
+    {
+      const unsigned int n_test = context.test_dofs().n_basis[slice.k];
+      const RowRange     test_rows(slice.output), trial_rows(slice.input);
+      // With more rows of both, products with the table come first.
+      if (n_test * n_trial > HostBlockKernels::max_products ||
+          std::min(test_rows.n(), trial_rows.n()) > 1)
+        return false;
+      const unsigned int b      = problem->bases.basis(context.test);
+      const unsigned int stride = (dim + 1) * slice.n;
+      problem->add_block({{n_test,
+                           structure.n_components,
+                           slice.basis[b] + begin,
+                           stride,
+                           slice.n,
+                           test_rows.begin,
+                           test_rows.end},
+                          {n_trial,
+                           structure.field_components[problem->field],
+                           trial + begin,
+                           stride,
+                           slice.n,
+                           trial_rows.begin,
+                           trial_rows.end},
+                          end - begin,
+                          slice.w + begin,
+                          table + begin,
+                          array_pitch,
+                          dim + 1,
+                          n_outputs,
+                          to,
+                          width});
+      return true;
     }
 
 

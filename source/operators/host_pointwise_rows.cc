@@ -142,7 +142,7 @@ namespace Tessella
           transposed_trial =
             next(std::max(std::size_t(dim + 1) * 32 * padded(max_functions),
                           std::size_t(32768)));
-          table_pointers.resize(4 * n_inputs * n_outputs);
+          table_pointers.assign(4 * n_inputs * n_outputs, nullptr);
         }
       sums = next(std::size_t(max_functions) * structure.n_components);
       for (unsigned int s = 0; s < 2; ++s)
@@ -179,7 +179,7 @@ namespace Tessella
     {
       OperatorPoint<dim> p = {};
       p.t                  = time;
-      p.h[0]               = std::pow(mesh.measure[k], 1. / dim);
+      p.h[0]               = problem->lengths[k];
       p.polytope[0]        = k;
       p.facet = p.boundary_id = invalid_index;
       // Members that vary are written in place: copying an object right after
@@ -332,37 +332,42 @@ namespace Tessella
       for (std::size_t s = 0; s < facet_points.segments.size(); ++s)
         {
           const auto        &segment = facet_points.segments[s];
-          OperatorPoint<dim> p       = {};
-          p.t                        = time;
-          p.boundary_id              = segment.boundary_id;
           const unsigned int interface =
             mesh.polytope_interface[segment_entries[s]] / 2;
-          const unsigned int n_sides =
-            segment.neighbor == invalid_index ? 1 : 2;
-          for (unsigned int side = 0; side < n_sides; ++side)
+          const bool   has_neighbor = segment.neighbor != invalid_index;
+          unsigned int polytope[2]  = {mesh.interface_polytope[2 * interface],
+                                       0};
+          double       h[2]         = {problem->lengths[polytope[0]], 0.};
+          if (has_neighbor)
             {
-              p.polytope[side] = mesh.interface_polytope[2 * interface + side];
-              p.h[side] = std::pow(mesh.measure[p.polytope[side]], 1. / dim);
+              polytope[1] = mesh.interface_polytope[2 * interface + 1];
+              h[1]        = problem->lengths[polytope[1]];
             }
+          // Every member is written by itself: copying an object right after
+          // writes to its members would wait for these.
           for (unsigned int q = segment.begin; q < std::min(n, segment.end);
                ++q)
             {
               OperatorPoint<dim> &point = points[q];
-              point                     = p;
               for (unsigned int d = 0; d < dim; ++d)
                 {
                   point.x[d]      = facet_points.x[d][q];
                   point.normal[d] = facet_points.normal[d][q];
                 }
+              point.t           = time;
               point.penalty     = facet_points.sigma[q];
-              point.facet       = facets[q];
+              point.h[0]        = h[0];
+              point.h[1]        = h[1];
+              point.polytope[0] = polytope[0];
+              point.polytope[1] = polytope[1];
               point.subcell[0]  = facet_points.subcells[q];
               point.material[0] = facet_points.materials[q];
-              if (n_sides == 2)
-                {
-                  point.subcell[1]  = facet_points.neighbor_subcells[q];
-                  point.material[1] = facet_points.neighbor_materials[q];
-                }
+              point.subcell[1] =
+                has_neighbor ? facet_points.neighbor_subcells[q] : 0;
+              point.material[1] =
+                has_neighbor ? facet_points.neighbor_materials[q] : 0;
+              point.facet       = facets[q];
+              point.boundary_id = segment.boundary_id;
             }
         }
     }
@@ -559,13 +564,22 @@ namespace Tessella
     {
       const std::size_t P = array_pitch;
       const RowRange    in_rows(slice.input), out_rows(slice.output);
-      for (unsigned int o = 0; o < n_outputs; ++o)
-        if (const unsigned int r = o % (dim + 1);
-            r >= out_rows.begin && r < out_rows.end)
+      const bool        has_neighbor =
+        slice.parts[0].region != PointwiseRegion::volume;
+      for (unsigned int c = 0; c < n_outputs; c += dim + 1)
+        for (unsigned int r = out_rows.begin; r < out_rows.end; ++r)
           {
-            std::fill_n(terms + o * P, slice.n, 0.);
-            std::fill_n(neighbor_terms + o * P, slice.n, 0.);
+            std::fill_n(terms + (c + r) * P, slice.n, 0.);
+            if (has_neighbor)
+              std::fill_n(neighbor_terms + (c + r) * P, slice.n, 0.);
           }
+      // Rows that are not used have null pointers.
+      for (unsigned int s = 0; s < 2; ++s)
+        {
+          std::fill(in[s].begin(), in[s].end(), nullptr);
+          std::fill(direction[s].begin(), direction[s].end(), nullptr);
+          std::fill(out[s].begin(), out[s].end(), nullptr);
+        }
       // Rows of the tangent's field.
       unsigned int first = 0;
       for (unsigned int f = 0; f < problem->field; ++f)
@@ -582,23 +596,17 @@ namespace Tessella
               is_own ? own_direction : neighbor_direction;
             double *const results =
               (is_own ? terms : neighbor_terms) + part.begin;
-            for (unsigned int i = 0; i < n_inputs; ++i)
-              {
-                const unsigned int r    = i % (dim + 1);
-                const bool         used = r >= in_rows.begin && r < in_rows.end;
-                in[s][i]                = used ? values + i * P : nullptr;
-                direction[s][i] = used && problem->direction != nullptr &&
-                                      i >= first && i < last
-                                    ? changes + part.begin + i * P
-                                    : nullptr;
-              }
-            for (unsigned int o = 0; o < n_outputs; ++o)
-              {
-                const unsigned int r = o % (dim + 1);
-                out[s][o]            = r >= out_rows.begin && r < out_rows.end
-                                         ? results + o * P
-                                         : nullptr;
-              }
+            for (unsigned int c = 0; c < n_inputs; c += dim + 1)
+              for (unsigned int i = c + in_rows.begin; i < c + in_rows.end; ++i)
+                {
+                  in[s][i] = values + i * P;
+                  if (problem->direction != nullptr && i >= first && i < last)
+                    direction[s][i] = changes + part.begin + i * P;
+                }
+            for (unsigned int c = 0; c < n_outputs; c += dim + 1)
+              for (unsigned int o = c + out_rows.begin; o < c + out_rows.end;
+                   ++o)
+                out[s][o] = results + o * P;
           }
         const double *const *in_pointers[2]  = {in[0].data(), in[1].data()};
         const double *const *directions[2]   = {direction[0].data(),

@@ -12,6 +12,7 @@
 #include "../backends/facet_points.h"
 #include "../backends/host_kernels.h"
 #include "../backends/host_points.h"
+#include "host_block_kernels.h"
 #include "operator_bases.h"
 #include "pointwise_context.h"
 
@@ -29,6 +30,9 @@ namespace Tessella
       const OperatorBases<dim>        &bases;
       const HostRules<dim>            &rules;
       const HostKernels::Kernels<dim> &kernels;
+      HostBlockKernels::AddBlock       add_block;
+      /// OperatorPoint::h of each polytope.
+      const std::vector<double> &lengths;
       /// Coefficients of each field, ghosts included.
       std::vector<const double *> fields;
       /// The field of a tangent or Jacobian, and the direction of a tangent;
@@ -225,6 +229,15 @@ namespace Tessella
                 const unsigned int  n_trial,
                 double             *to,
                 const unsigned long width);
+      // The same for few functions; returns false if there are too many.
+      bool
+      add_small_block(const double       *table,
+                      const unsigned int  begin,
+                      const unsigned int  end,
+                      const double       *trial,
+                      const unsigned int  n_trial,
+                      double             *to,
+                      const unsigned long width);
       void
       add_pair(const double       *table,
                const unsigned int  test_component,
@@ -267,6 +280,8 @@ namespace Tessella
       Slice                       slice;
       std::vector<const double *> in[2], direction[2];
       std::vector<double *>       out[2], table_pointers;
+      // Rows of the field of a Jacobian, and outputs, that a slice uses.
+      std::vector<unsigned int> used_rows, used_outputs;
     };
   } // namespace internal
 } // namespace Tessella
