@@ -5,6 +5,7 @@
 
 #include "block_ordering.h"
 #include "block_space.h"
+#include "host_inverses.h"
 #include "lanczos.h"
 #include "reproducible_sum.h"
 
@@ -97,9 +98,9 @@ namespace Tessella
         if (inverse.size() != n_squares)
           inverse.resize(n_squares);
         const unsigned int k = SpaceType::call([&] {
-          return Blocks::invert_diagonal(rows,
-                                         matrix->values(),
-                                         inverse.data());
+          return internal::invert_diagonal<Blocks>(rows,
+                                                   matrix->values(),
+                                                   inverse.data());
         });
         AssertThrow(k == rows.n,
                     ExcMessage(

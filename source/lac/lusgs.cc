@@ -12,6 +12,7 @@
 #include "../base/vector_types.h"
 #include "block_ordering.h"
 #include "block_space.h"
+#include "host_inverses.h"
 #include "host_sweeps.h"
 #include "step_halo.h"
 #include "sweep_plan.h"
@@ -323,7 +324,7 @@ namespace Tessella
                relaxation == 1. ? inverses.data() : relaxed.data(),
                e.data()});
           const unsigned int result =
-            Blocks::invert_diagonal(rows, e.data(), inverses.data());
+            internal::invert_diagonal<Blocks>(rows, e.data(), inverses.data());
           if (relaxation != 1.)
             Blocks::add(factors.square[end] - factors.square[begin],
                         Number(relaxation),
