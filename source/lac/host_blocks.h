@@ -224,39 +224,6 @@ namespace Tessella
     template <typename Number>
     struct HostBlocks
     {
-      static unsigned int
-      invert_diagonal(const BlockRows &rows,
-                      const Number    *values,
-                      Number          *inverse)
-      {
-        std::atomic<unsigned int> first(rows.n);
-        for_block_ranges(
-          rows.n, [&](const unsigned int begin, const unsigned int end) {
-            std::vector<unsigned int> swaps;
-            std::vector<double>       block;
-            for (unsigned int k = begin; k < end; ++k)
-              {
-                if (rows.shares_values(k))
-                  continue;
-                const unsigned int n = rows.size(k);
-                const Number      *from =
-                  values + rows.value_offset[k] + rows.diagonal[k];
-                block.resize(std::size_t(n) * n);
-                for (unsigned int i = 0; i < n; ++i)
-                  std::copy_n(from + std::size_t(i) * rows.row_width[k],
-                              n,
-                              block.data() + i * n);
-                const bool good = invert(n, block.data(), swaps);
-                std::copy(block.begin(),
-                          block.end(),
-                          inverse + rows.square_offset[k]);
-                if (!good)
-                  lower(first, k);
-              }
-          });
-        return first;
-      }
-
       static void
       set_diagonal(const BlockRows &rows,
                    const Number    *A,
@@ -746,53 +713,6 @@ namespace Tessella
       }
 
     private:
-      // Inverts a matrix in place with row pivoting; returns false if it is
-      // singular. Pivots below the rounding error of the largest entry of the
-      // block count as zero. All matrices are inverted in double precision,
-      // since blocks of high degree are singular in single precision although
-      // the rounded inverses are accurate.
-      static bool
-      invert(const unsigned int n, double *a, std::vector<unsigned int> &swaps)
-      {
-        swaps.resize(n);
-        double largest = 0;
-        for (unsigned int i = 0; i < n * n; ++i)
-          largest = std::max(largest, std::abs(a[i]));
-        const double least =
-          n * std::numeric_limits<double>::epsilon() * largest;
-        if (!std::isfinite(largest) || largest == 0)
-          return n == 0;
-        for (unsigned int k = 0; k < n; ++k)
-          {
-            unsigned int pivot = k;
-            for (unsigned int i = k + 1; i < n; ++i)
-              if (std::abs(a[i * n + k]) > std::abs(a[pivot * n + k]))
-                pivot = i;
-            swaps[k] = pivot;
-            if (!(std::abs(a[pivot * n + k]) > least))
-              return false;
-            if (pivot != k)
-              std::swap_ranges(a + k * n, a + (k + 1) * n, a + pivot * n);
-            const double scale = double(1) / a[k * n + k];
-            a[k * n + k]       = 1;
-            for (unsigned int j = 0; j < n; ++j)
-              a[k * n + j] *= scale;
-            for (unsigned int i = 0; i < n; ++i)
-              if (i != k)
-                {
-                  const double factor = a[i * n + k];
-                  a[i * n + k]        = 0;
-                  for (unsigned int j = 0; j < n; ++j)
-                    a[i * n + j] -= factor * a[k * n + j];
-                }
-          }
-        for (unsigned int k = n; k-- > 0;)
-          if (swaps[k] != k)
-            for (unsigned int i = 0; i < n; ++i)
-              std::swap(a[i * n + k], a[i * n + swaps[k]]);
-        return true;
-      }
-
       // first = min(first, k)
       static void
       lower(std::atomic<unsigned int> &first, const unsigned int k)

@@ -61,6 +61,8 @@ namespace Tessella
               std::vector<double>       block;
               for (unsigned int k = begin; k < end; ++k)
                 {
+                  if (rows.shares_values(k))
+                    continue;
                   constexpr unsigned int padding = HostInverseKernels::padding;
                   const unsigned int     n       = rows.size(k);
                   const std::size_t      pitch =
