@@ -712,6 +712,8 @@ namespace Tessella
       for (std::string line; std::getline(in, line);)
         {
           ++number;
+          if (!line.empty() && line.back() == '\r')
+            line.pop_back();
           if (line.empty() || line[0] == '#')
             continue;
           std::istringstream words(line);
@@ -723,7 +725,8 @@ namespace Tessella
             std::count(comma, comma + 3, ',') == 3 &&
             std::abs(point.side) == 1 && (words >> std::ws).eof();
           // The names of the columns.
-          if (!good && points.empty() && std::isalpha(line[0]))
+          if (!good && points.empty() &&
+              std::isalpha(static_cast<unsigned char>(line[0])))
             continue;
           AssertThrow(good,
                       ExcMessage("Line " + std::to_string(number) + " of '" +

@@ -93,7 +93,7 @@ namespace Tessella
 
         static constexpr int n = 2 * dim + 2;
 
-        /// Numbers that are not finite come after all others.
+        /// NaN comes after all numbers.
         static bool
         is_before(const double *a, const double *b)
         {

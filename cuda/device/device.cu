@@ -153,9 +153,9 @@ namespace Tessella
         if (pinned)
           return "The host has not enough memory for a pinned buffer of " +
                  size + ": use a smaller problem or the host backend.";
-        return "The CUDA device has not enough memory for an array of " + size +
-               ", of which " + std::to_string(free) +
-               " are free: use a smaller problem or the host backend.";
+        return "The CUDA device has " + std::to_string(free) +
+               " bytes free, not enough memory for an array of " + size +
+               ": use a smaller problem or the host backend.";
       }
 
 

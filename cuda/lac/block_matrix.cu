@@ -784,6 +784,8 @@ namespace Tessella
         /// Number of consecutive block rows that share their values, see
         /// ComponentRows; 1 if there are none.
         unsigned int n_components = 1;
+        /// Whether there are such rows, on any process.
+        bool shared_values = false;
         /// Whether a kernel computes all components of interior rows at once.
         bool fused = false;
         /// Number of values of a pack.
@@ -869,14 +871,16 @@ namespace Tessella
           n_values            = sparsity.n_nonzero_elements();
           if (std::max(dof_offset.back(), n_rows) >= (1ull << 32))
             throw Error(
-              "A matrix on a CUDA device has at most 4294967295 rows,"
-              " but " +
-              std::to_string(std::max(n_rows, n_columns)) +
+              "A matrix on a CUDA device has at most 4294967295 rows or "
+              "columns, with those of neighbours on other processes, but " +
+              std::to_string(std::max(dof_offset.back(), n_rows)) +
               " were asked for. Distribute the problem over several "
               "devices.");
           Lists lists = {sparsity, dof_offset, row_offset};
           choose_pack(lists, all);
           find_components(lists);
+          shared_values =
+            all == nullptr ? n_components > 1 : all->shared_values;
           // Columns are in ascending order, hence ghosts come last.
           lists.at_boundary.resize(n);
           for (std::size_t k = 0; k < n; ++k)
@@ -1064,8 +1068,7 @@ namespace Tessella
                      const std::vector<bool> &at_boundary)
         {
           std::vector<bool> in_batch(n, false);
-          if (!uniform || max_n == 0 || max_n > max_batch_size ||
-              n_components > 1)
+          if (!uniform || max_n == 0 || max_n > max_batch_size || shared_values)
             return in_batch;
           // limit that lets a multiprocessor hold several batches
           const std::size_t max_bytes = 46080;
@@ -1276,7 +1279,7 @@ namespace Tessella
                             const std::vector<std::uint64_t> &place)
         {
           const std::size_t n = sparsity.row_width.size();
-          if (!uniform || max_n == 0 || max_n > 6 || n_components > 1 ||
+          if (!uniform || max_n == 0 || max_n > 6 || shared_values ||
               n_values / pack >= (1ull << 32))
             return false;
           const unsigned int n_packs     = max_n / pack,

@@ -162,11 +162,22 @@ namespace Tessella
 
 
 
+    namespace
+    {
+      constexpr char needs_compute[] =
+        "The derivative of the artificial viscosity needs a call of compute() "
+        "with vectors of the same memory before.";
+    }
+
+
+
     template <int dim>
     void
     ArtificialViscosity<dim>::apply_derivative(
       const HostVector<double> &direction, HostVector<double> &change) const
     {
+      AssertThrow(values.size() == handler.n_polytopes(),
+                  ExcMessage(needs_compute));
       const std::vector<std::uint64_t> &offset =
         handler.polytopic_dofs().dof_offset;
       for (unsigned int k = 0; k < values.size(); ++k)
@@ -185,6 +196,7 @@ namespace Tessella
     ArtificialViscosity<dim>::apply_derivative(
       const DeviceVector<double> &direction, DeviceVector<double> &change) const
     {
+      AssertThrow(on_device != nullptr, ExcMessage(needs_compute));
       internal::device_call([&]() {
         internal::Device::apply_sensor_derivative(on_device->arrays,
                                                   on_device->slopes.begin(),

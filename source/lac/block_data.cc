@@ -104,7 +104,7 @@ namespace Tessella
         });
         AssertThrow(k == rows.n,
                     ExcMessage(
-                      "The diagonal block of polytope " + std::to_string(k) +
+                      "The diagonal block of block row " + std::to_string(k) +
                       " is singular: preconditioners made of blocks, "
                       "and multigrid with them, do not work for this "
                       "matrix. Take a direct solver, or check "

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <deal.II/base/exceptions.h>
+
 #include <tessella/lac/component_rows.h>
 
 namespace Tessella
@@ -22,6 +24,10 @@ namespace Tessella
                                const std::vector<bool>          &share_values)
   {
     const unsigned int n = one.row_width.size();
+    AssertThrow(n_components > 0 && share_values.size() == n,
+                dealii::ExcMessage(
+                  "There must be a component, and one entry of share_values "
+                  "for each block row."));
     sparsity.block_offset.assign(1, 0);
     dof_offset.assign(1, 0);
     for (unsigned int k = 0; k + 1 < offset.size(); ++k)

@@ -118,10 +118,10 @@ namespace Tessella
     result->row_offset = row_offset;
     result->n_rows     = columns == nullptr ? row_offset.back() : n_rows;
     result->columns.set_structure(std::move(sparsity), column_offset, columns);
-    implementation = std::move(result); // frees memory for the new matrix
-    implementation->data =
-      internal::DeviceBlockData<Number>::make(implementation->columns,
-                                              &implementation->row_offset);
+    clear(); // frees memory for the new matrix
+    result->data   = internal::DeviceBlockData<Number>::make(result->columns,
+                                                           &result->row_offset);
+    implementation = std::move(result);
   }
 
 

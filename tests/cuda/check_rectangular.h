@@ -124,8 +124,9 @@ namespace RectangularTest
     for (std::size_t i = 0; i < a.size(); ++i)
       {
         const double d = std::abs(a[i] - b(i));
-        if (!(d <= result))
-          result = d;
+        if (!std::isfinite(d))
+          return 1e300;
+        result  = std::max(result, d);
         largest = std::max(largest, std::abs(b(i)));
       }
     return a.size() != b.size() ? 1e300
@@ -238,13 +239,13 @@ namespace RectangularTest
                       value - values[blocks.value_offset[k] +
                                      (i - rows[k]) * blocks.row_width[k] +
                                      blocks.column_offset[b] + j - columns[l]]);
-                  if (!(d <= difference))
-                    difference = d;
-                  largest = std::max(largest, std::abs(value));
+                  if (!std::isfinite(d))
+                    return 1e300;
+                  difference = std::max(difference, d);
+                  largest    = std::max(largest, std::abs(value));
                 }
           }
-        if (!(difference <= result * largest))
-          result = difference / largest;
+        result = std::max(result, difference / largest);
       }
     return result;
   }

@@ -58,8 +58,9 @@ namespace
     verify_contains(describe_availability(100, 13000, 13000, 0, 0),
                     "no device");
     verify_contains(describe_error(2, "this problem"), "not enough memory");
-    verify_contains(describe_allocation(4096, 1024, false),
-                    "an array of 4096 bytes, of which 1024 are free");
+    verify_contains(
+      describe_allocation(4096, 1024, false),
+      "1024 bytes free, not enough memory for an array of 4096 bytes");
     verify_contains(describe_allocation(4096, 1024, true),
                     "a pinned buffer of 4096 bytes");
     verify_contains(describe_error(35, "the start"), "Update the driver");
@@ -481,8 +482,9 @@ main(int argc, char **argv)
       {
 #ifdef TESSELLA_HAVE_CUDA
         verify("late lists", n_late_lists() == 0);
-        verify_contains(message_of_large_array(),
-                        "an array of 35184372088832 bytes, of which");
+        verify_contains(
+          message_of_large_array(),
+          "not enough memory for an array of 35184372088832 bytes");
         check_full_device();
 #endif
         check_memory<2>();

@@ -265,7 +265,7 @@ namespace
                       BlockJacobi<Device> jacobi;
                       jacobi.initialize(device.matrix);
                     }),
-                    "The diagonal block of polytope 7 is singular"));
+                    "The diagonal block of block row 7 is singular"));
   }
 
   // Elasticity: the same cycles and iterations as on the host.

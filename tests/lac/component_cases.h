@@ -44,8 +44,13 @@ namespace ComponentCases
   {
     double result = a.size() == b.size() ? 0. : 1e300;
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
-      result = std::max(result, std::abs(double(a[i]) - b[i]));
-    return std::isfinite(result) ? result : 1e300;
+      {
+        const double d = std::abs(double(a[i]) - b[i]);
+        if (!std::isfinite(d))
+          return 1e300;
+        result = std::max(result, d);
+      }
+    return result;
   }
 
   /// @p Vector makes vectors of entries and has operator VectorType &() and

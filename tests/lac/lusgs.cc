@@ -314,7 +314,7 @@ namespace
           deallog << part << ": " << message << std::endl;
         }
     };
-    check("diagonal block of polytope 4 is singular",
+    check("diagonal block of block row 4 is singular",
           [&] { lusgs.initialize(singular); });
     SweepData data;
     data.n_sweeps = 0;

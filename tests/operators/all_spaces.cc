@@ -53,10 +53,17 @@ quadratic_terms(const unsigned int m)
   return terms;
 }
 
-double
-relative(const Vector<double> &difference, const Vector<double> &vector)
+/// Raises @p largest to the largest entry of @p difference relative to @p size,
+/// and to a huge number if an entry is not finite.
+void
+raise(double &largest, const Vector<double> &difference, const double size)
 {
-  return difference.linfty_norm() / vector.linfty_norm();
+  for (const double entry : difference)
+    {
+      const double value = std::abs(entry) / size;
+      if (!(value <= largest))
+        largest = std::isfinite(value) ? value : 1e300;
+    }
 }
 
 template <int dim>
@@ -91,14 +98,14 @@ check_space(const Triangulation<dim> &triangulation,
   sum -= difference;
   op.apply_tangent(integrand, {&u}, v, tangent);
   sum.add(-2., tangent);
-  largest[0] = std::max(largest[0], sum.linfty_norm() / size);
+  raise(largest[0], sum, size);
 
   HostBlockMatrix<double> jacobian;
   op.reinit(jacobian);
   op.assemble_jacobian(integrand, {&u}, jacobian);
   jacobian.vmult(product, v);
   product -= tangent;
-  largest[1] = std::max(largest[1], relative(product, tangent));
+  raise(largest[1], product, tangent.linfty_norm());
 }
 
 template <int dim>

@@ -203,7 +203,7 @@ check_mistakes()
       BlockJacobi<HostBlockMatrix<double>> jacobi;
       jacobi.initialize(matrix);
     },
-    "The diagonal block of polytope 0 is singular");
+    "The diagonal block of block row 0 is singular");
 
   // ---- boundary ids
   diffusion.set_boundary_ids({0, 1});

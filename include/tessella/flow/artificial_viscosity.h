@@ -68,9 +68,9 @@ namespace Tessella
       const DeviceVector<double> &
       device_derivative() const;
 
-      /// Sets @p change to the change of the field, to first order, where the
-      /// flow of the last call of compute() changes by @p direction.
-      /// Collective.
+      /// Sets @p change, a vector of the space of the viscosity, to the change
+      /// of that field, to first order, where the flow of the last call of
+      /// compute() changes by @p direction. An error before such a call.
       void
       apply_derivative(const HostVector<double> &direction,
                        HostVector<double>       &change) const;

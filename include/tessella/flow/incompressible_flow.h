@@ -103,7 +103,7 @@ namespace Tessella
     {
       unsigned int order = 0;
       double       step  = 0.;
-      /// Iterations of velocity: the largest number of all components.
+      /// Iterations of velocity: those of all components together.
       unsigned int pressure_iterations = 0, velocity_iterations = 0,
                    penalty_iterations = 0, temperature_iterations = 0;
       double convection_seconds = 0., pressure_seconds = 0.,

@@ -10,7 +10,9 @@ namespace Tessella
    * - is a template over the type of the point, too, of which it reads x, t,
    *   normal, penalty and h alone; they are numbers with lanes;
    * - has no branch on a number but select(), maximum() and minimum();
-   * - calls the functions sqrt(), fabs() and pow(x, double) only.
+   * - calls the functions sqrt(), fabs() and pow(x, double), and functions that
+   *   are templates over the number type, only: others would be compiled with
+   *   the instructions of one file for the whole program.
    *
    * LanesIntegrand uses these members. A functor without `lanes` has none.
    */

@@ -49,7 +49,7 @@ namespace Tessella
                   const unsigned int                n_components,
                   const bool                        share_values = true);
     /// @p share_values: whether the components of each polytope share their
-    /// values.
+    /// values; an error unless there is an entry for each block row.
     ComponentRows(const BlockSparsity              &sparsity,
                   const std::vector<std::uint64_t> &dof_offset,
                   const unsigned int                n_components,
