@@ -200,10 +200,14 @@ namespace Tessella
             {
               const unsigned int n =
                 b.n - first < max_points ? b.n - first : max_points;
-              if (b.trial.n == 4)
-                add_points<nv, 4>(b, first, n, work);
-              else
-                add_points<nv, 0>(b, first, n, work);
+              // A row of four entries has four lanes at least.
+              if constexpr (nv * lanes >= 4)
+                if (b.trial.n == 4)
+                  {
+                    add_points<nv, 4>(b, first, n, work);
+                    continue;
+                  }
+              add_points<nv, 0>(b, first, n, work);
             }
         }
 

@@ -9,8 +9,9 @@
 # and implicit methods, Euler and Navier-Stokes equations, a sensor, a restart and a
 # limiter. The forces on the boundary, integrals of pressure and stress with twelve
 # digits, must agree at all times, and two runs on the device must write the same
-# checkpoints. Steady runs with LU-SGS, ILU(0) and multigrid, and with reconstructions,
-# must have the same tables, but for the numbers of iterations. Exit status 77 without a device.
+# checkpoints. Steady runs with LU-SGS, ILU(0) and multigrid, with reconstructions, viscosity,
+# float and in three dimensions must have the same tables, but for the numbers of iterations, and
+# three processes the table of one. Exit status 77 without a device.
 set -u
 program=$1 folder=$2 directory=$3
 rm -rf "$directory"
@@ -33,8 +34,9 @@ run()
       "Output/Solution=false" "Execution/Backend=$backend" "$@"; do
     arguments+=(--set "$setting")
   done
-  "$program" --quiet "${arguments[@]}" "$folder/$file" > "$name.log" 2>&1
+  "${launcher[@]}" "$program" --quiet "${arguments[@]}" "$folder/$file" > "$name.log" 2>&1
 }
+launcher=()
 
 # compare NAME DEGREE FILE SETTING...: a run of the host, and two of the device.
 compare()
@@ -131,6 +133,27 @@ compare_steady ilu0 steady.prm "${exact[@]}" "Steady/Solver=gmres ilu0"
 # The solution of the first degree is a start, which is solved here as well.
 compare_steady multigrid multigrid.prm "${exact[@]}" "Steady/Start tolerance=1e-10"
 compare_steady reconstruction reconstruction.prm "${exact[@]}"
+compare_steady weno weno.prm "${exact[@]}"
+compare_steady sweeps steady.prm "${exact[@]}" "Steady/Solver=lu-sgs" "Steady/Sweeps=2" \
+  "Discretisation/Degree=1" "Steady/Tolerance=1e-6"
+compare_steady steady_viscous steady.prm "${exact[@]}" "Flow/Reynolds number=50"
+compare_steady float steady.prm "${exact[@]}" "Steady/Single precision=true"
+compare_steady space steady.prm "${exact[@]}" "Mesh/Dimension=3" "Mesh/Initial refinements=2" \
+  "Discretisation/Degree=1"
+
+# Processes that share the device have the table of one process.
+if command -v mpirun > /dev/null; then
+  launcher=(mpirun --oversubscribe -np 3)
+  run lusgs-processes steady.prm cuda "${exact[@]}" "Steady/Solver=gmres lu-sgs" ||
+    { fail "three processes"; tail -3 lusgs-processes.log; }
+  launcher=()
+  cmp lusgs-cuda.txt lusgs-processes.txt || fail "the table of three processes"
+fi
+
+# The check of the device's memory comes before the first matrix.
+run small vortex_implicit.prm cuda "Execution/Device memory=0.001" &&
+  fail "a run with too little memory"
+tr -s ' \n' ' ' < small.log | grep -q "bytes" || { fail "memory"; tail -3 small.log; }
 
 echo "$failures failures"
 exit $((failures > 0))
