@@ -340,10 +340,10 @@ namespace Tessella
         /// size.
         struct alignas(16) Batch
         {
-          std::uint64_t first_block;
+          std::uint64_t first_block, first_value;
           unsigned int  n_blocks;
           unsigned int  first, n; ///< in block rows
-          unsigned int  unused[3];
+          unsigned int  unused;
         };
 
         /**
@@ -445,7 +445,7 @@ namespace Tessella
           // ---- values, in pieces of 16 bytes
           const Batch            batch = batches[blockIdx.x];
           constexpr unsigned int piece = 16 / sizeof(Number);
-          const std::uint64_t    first = batch.first_block * (N * N);
+          const std::uint64_t    first = batch.first_value;
           const unsigned int     skip  = first % piece;
           start_copy(a,
                      values + (first - skip),
@@ -784,8 +784,6 @@ namespace Tessella
         /// Number of consecutive block rows that share their values, see
         /// ComponentRows; 1 if there are none.
         unsigned int n_components = 1;
-        /// Whether there are such rows, on any process.
-        bool shared_values = false;
         /// Whether a kernel computes all components of interior rows at once.
         bool fused = false;
         /// Number of values of a pack.
@@ -879,17 +877,14 @@ namespace Tessella
           Lists lists = {sparsity, dof_offset, row_offset};
           choose_pack(lists, all);
           find_components(lists);
-          shared_values =
-            all == nullptr ? n_components > 1 : all->shared_values;
           // Columns are in ascending order, hence ghosts come last.
           lists.at_boundary.resize(n);
           for (std::size_t k = 0; k < n; ++k)
             lists.at_boundary[k] =
               sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
               sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
-          lists.in_batch = given_rows == nullptr
-                             ? make_batches(sparsity, n, lists.at_boundary)
-                             : std::vector<bool>(n, false);
+          lists.in_batch = given_rows == nullptr ? make_batches(lists)
+                                                 : std::vector<bool>(n, false);
           for (std::size_t k = 0; k < n; ++k)
             {
               const std::uint64_t first_column =
@@ -1060,15 +1055,17 @@ namespace Tessella
               unit(i, std::min(rows, size - i)));
         }
 
-        // Collects block rows for batch_kernel(). Returns flags of these rows
-        // and of those boundary rows that would be among them on one process.
+        // Collects block rows for batch_kernel(), but for those that share
+        // their values. Returns flags of these rows and of those boundary rows
+        // that would be among them on one process.
         std::vector<bool>
-        make_batches(const BlockSparsity     &sparsity,
-                     const std::size_t        n,
-                     const std::vector<bool> &at_boundary)
+        make_batches(const Lists &lists)
         {
-          std::vector<bool> in_batch(n, false);
-          if (!uniform || max_n == 0 || max_n > max_batch_size || shared_values)
+          const BlockSparsity     &sparsity    = lists.sparsity;
+          const std::size_t        n           = sparsity.row_width.size();
+          const std::vector<bool> &at_boundary = lists.at_boundary;
+          std::vector<bool>        in_batch(n, false);
+          if (!uniform || max_n == 0 || max_n > max_batch_size)
             return in_batch;
           // limit that lets a multiprocessor hold several batches
           const std::size_t max_bytes = 46080;
@@ -1093,7 +1090,7 @@ namespace Tessella
               Batch batch = {};
               batch.first = k;
               batch.n     = 1;
-              in_batch[k] = bytes(batch) <= max_row_bytes;
+              in_batch[k] = !lists.shared[k] && bytes(batch) <= max_row_bytes;
             }
           std::vector<Batch> list;
           std::size_t        max_panel = 0, max_rest = 0;
@@ -1119,6 +1116,7 @@ namespace Tessella
                     }
                 }
               batch.first_block = sparsity.block_offset[k];
+              batch.first_value = sparsity.value_offset[k];
               batch.n_blocks    = static_cast<unsigned int>(n_blocks(batch));
               list.push_back(batch);
               max_panel = std::max<std::size_t>(max_panel, panel_size(batch));
@@ -1279,7 +1277,7 @@ namespace Tessella
                             const std::vector<std::uint64_t> &place)
         {
           const std::size_t n = sparsity.row_width.size();
-          if (!uniform || max_n == 0 || max_n > 6 || shared_values ||
+          if (!uniform || max_n == 0 || max_n > 6 || n_components > 1 ||
               n_values / pack >= (1ull << 32))
             return false;
           const unsigned int n_packs     = max_n / pack,

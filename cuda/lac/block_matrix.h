@@ -60,8 +60,6 @@ namespace Tessella
         std::uint64_t smallest, largest, bits;
         /// Result of ordered_blocks().
         std::vector<std::uint64_t> order;
-        /// Whether block rows of some process share their values.
-        bool shared_values = false;
       };
 
       /**

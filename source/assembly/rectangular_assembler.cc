@@ -400,7 +400,7 @@ namespace Tessella
   {
     const Timer                       timer;
     internal::RectangularDevice<dim> &on_device = get_device();
-    // The backend of each pair reports its tabulation.
+    // Only pairs with a penalty add times of their geometry.
     report.geometry_time = 0.;
     structure.test.on_all_processes([&]() {
       AssertThrow(

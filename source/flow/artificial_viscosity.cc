@@ -211,6 +211,7 @@ namespace Tessella
     const DeviceVector<double> &
     ArtificialViscosity<dim>::device_derivative() const
     {
+      AssertThrow(on_device != nullptr, ExcMessage(needs_compute));
       return on_device->slopes;
     }
 

@@ -62,7 +62,16 @@ namespace Tessella
   {
     data.reset(); // frees memory for the new matrix
     set_structure(std::move(sparsity), dof_offset, partition);
-    data = Data::make(*this);
+    try
+      {
+        data = Data::make(*this);
+      }
+    catch (...)
+      {
+        // The matrix is empty if there is too little memory.
+        clear_structure();
+        throw;
+      }
   }
 
 

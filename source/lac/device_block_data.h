@@ -27,18 +27,6 @@ namespace Tessella
     /// Values in device memory and the exchange between processes. The
     /// structure that functions take is that of the columns; the rows are the
     /// same, or those that @p row_offset, which must outlive the object, has.
-    /// Whether block rows share their values, see ComponentRows.
-    inline bool
-    has_shared_values(const BlockSparsity &sparsity)
-    {
-      const auto &offset = sparsity.value_offset;
-      for (std::size_t k = 1; k < sparsity.row_width.size(); ++k)
-        if (sparsity.row_width[k - 1] > 0 && sparsity.row_width[k] > 0 &&
-            offset[k] == offset[k - 1])
-          return true;
-      return false;
-    }
-
     template <typename Number>
     struct DeviceBlockData
     {
@@ -73,10 +61,7 @@ namespace Tessella
             all                                     = {sizes.smallest,
                                                        sizes.largest,
                                                        sizes.bits,
-                                                       ordered_blocks(structure),
-                                                       dealii::Utilities::MPI::max(
-                     has_shared_values(structure.block_sparsity()) ? 1U : 0U,
-                                                         partition->communicator()) > 0};
+                                                       ordered_blocks(structure)};
           }
         auto data = device_call([&] {
           return std::make_unique<DeviceBlockData>(structure.block_sparsity(),

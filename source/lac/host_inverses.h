@@ -38,7 +38,8 @@ namespace Tessella
     /**
      * Sets @p inverse to the inverses of the diagonal blocks of a matrix with
      * the entries @p values, both in the memory of @p Blocks. Returns the first
-     * block row whose diagonal block is singular, or the number of rows. All
+     * block row whose diagonal block is singular, or the number of rows. Rows
+     * that share their values (BlockRows::shares_values()) are skipped. All
      * matrices are inverted in double precision, since blocks of high degree
      * are singular in single precision although the rounded inverses are
      * accurate.

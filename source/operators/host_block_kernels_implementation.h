@@ -5,6 +5,8 @@
 // (doubles per vector) and TESSELLA_KERNELS (name of the function that returns
 // the kernel).
 
+#include <cstring>
+
 #include "host_block_kernels.h"
 
 namespace Tessella
@@ -196,6 +198,9 @@ namespace Tessella
         add(const Block &b)
         {
           Workspace work;
+          // Lanes behind the last product are multiplied, too.
+          if (b.test.n * b.trial.n < nv * lanes)
+            std::memset(work.products, 0, sizeof(work.products));
           for (unsigned int first = 0; first < b.n; first += max_points)
             {
               const unsigned int n =

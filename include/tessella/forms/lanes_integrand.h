@@ -80,8 +80,8 @@ namespace Tessella
      * program runs. The functor says with PointwiseLanes which of its members
      * can; all else is as in FunctorIntegrand, kernels for a device included.
      *
-     * Fluxes of the Jacobian of the Euler equations in 3-D take a tenth of the
-     * time with AVX-512. Results differ by rounding from those of
+     * Fluxes of the Jacobian of the Euler equations in 3-D take an eighth of
+     * the time with AVX-512. Results differ by rounding from those of
      * FunctorIntegrand, and have the same bits for every number of threads and
      * processes, as those have. Jacobians of a member with a derivative of its
      * own are those of FunctorIntegrand.

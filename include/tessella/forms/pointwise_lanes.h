@@ -11,8 +11,9 @@ namespace Tessella
    *   normal, penalty and h alone; they are numbers with lanes;
    * - has no branch on a number but select(), maximum() and minimum();
    * - calls the functions sqrt(), fabs() and pow(x, double), and functions that
-   *   are templates over the number type, only: others would be compiled with
-   *   the instructions of one file for the whole program.
+   *   are templates over the number type and called with lanes, only: others
+   *   would be compiled with the instructions of one file for the whole
+   * program.
    *
    * LanesIntegrand uses these members. A functor without `lanes` has none.
    */
