@@ -290,9 +290,10 @@ namespace RectangularTest
           const Tessella::SystemForm<dim> &form,
           const Verify                    &verify)
   {
-    const OnHost<dim>   host(test, trial, form);
-    const bool          is_double = sizeof(Number) == 8;
-    const double        bound     = is_double ? 1e-12 : 1e-6;
+    const OnHost<dim> host(test, trial, form);
+    const bool        is_double = sizeof(Number) == 8;
+    // Kernels for float compute in float.
+    const double        bound = is_double ? 1e-12 : 1e-5;
     std::vector<Number> values[2], rhs[2];
     for (const Backend backend : {Backend::cuda, Backend::host})
       {
@@ -498,7 +499,18 @@ namespace RectangularTest
            on_all(all.matrix.m() == one.matrix.m() &&
                   all.matrix.n() == one.matrix.n()),
            "");
-    verify(name + ", right-hand side", on_all(same(all.rhs, one.rhs, row)), "");
+    // Boundary data of the host agree to rounding only: their bits depend on
+    // the distribution of the facets, see RectangularAssembler.
+    const std::vector<double> part = entries(all.rhs), whole = entries(one.rhs);
+    double                    largest = 0.;
+    for (std::size_t i = 0; i < part.size(); ++i)
+      {
+        const double d = std::abs(part[i] - whole[row + i]);
+        largest        = std::isfinite(d) ? std::max(largest, d) : 1e300;
+      }
+    verify(name + ", right-hand side",
+           on_all(largest <= 1e-14 * one.rhs.linfty_norm()),
+           "");
     verify(name + ", product", on_all(same(all.y, one.y, row)), "");
     verify(name + ", transposed", on_all(same(all.z, one.z, column)), "");
     verify(name + ", not zero",

@@ -1041,8 +1041,13 @@ namespace
     verify_below(
       "derivative of the sensor",
       difference(entries(host.derivative()), slopes, 0, slopes.size()));
+    // The sensor does not change along u itself.
+    for (unsigned int i = 0; i < on_host.size(); ++i)
+      on_host(i) *= 1. + i % 3;
+    DeviceVector<double> direction(x);
+    direction.copy_from(entries(on_host));
     host.apply_derivative(on_host, eps);
-    cuda.apply_derivative(x, y);
+    cuda.apply_derivative(direction, y);
     y.copy_to(found);
     verify_below("derivative in a direction",
                  difference(entries(eps), found, 0, found.size()));

@@ -319,7 +319,7 @@ namespace
                          some_values<double>(16 * n, 1));
         });
         verify("singular block of " + std::to_string(n) + " rows",
-               contains(message, "polytope 6 "),
+               contains(message, "block row 6 "),
                message);
       }
   }
