@@ -94,10 +94,6 @@ if [ "$jobs" -le 4 ] &&
   groups=(-DTESSELLA_UNITY_BATCH_SIZE=24 -DTESSELLA_TEST_GROUP_SIZE=200000)
 fi
 
-# Open MPI starts a daemon beside each program that runs without mpirun, which is a
-# fifth of the time of a short test.
-export OMPI_MCA_ess_singleton_isolated=1
-
 # This concerns the tests that are not compiled in groups, see tests/groups.cmake.
 # If the file interrupt_guard.cc of a test exists when the test begins, deal.II
 # assumes that the last run was interrupted, and links the test again. After a
