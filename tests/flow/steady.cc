@@ -688,6 +688,74 @@ struct FirstStep
   double             length;
 };
 
+/// CFL numbers follow the law of PseudoTransientData up to their bound. A step
+/// that fails leaves the state as it was and reduces the CFL number to a
+/// quarter; full steps double it again.
+void
+test_cfl_law()
+{
+  const Squares           squares(6);
+  AgglomerationHandler<2> handler(squares);
+  handler.agglomerate(Agglomeration::none<2>());
+  handler.distribute_dofs(FESystem<2>(FE_BoundingBoxLegendre<2>(1), 4));
+  Flow::PseudoTransientData data;
+  data.first_cfl   = 5.;
+  data.largest_cfl = 200.;
+  data.exponent    = 0.7;
+  const auto law   = [&](const double reduction) {
+    return std::min(data.largest_cfl,
+                    data.first_cfl * std::pow(1. / reduction, data.exponent));
+  };
+  const auto euler = make_euler<2>();
+  // With the second bound of the change the first steps fail.
+  for (const double allowed : {1e3, 1e-3})
+    {
+      const auto integrands =
+        Flow::make_steady_integrands<2>(euler, euler, 2, allowed, 1);
+      Iteration<2>       iteration(handler, on_host(), integrands, data);
+      HostVector<double> u, before;
+      iteration.reinit(u);
+      set_start(handler, u);
+      double       reduction = 1., factor = 1., other = 1.;
+      unsigned int n_failures = 0, n_doubled = 0, n_bounded = 0;
+      bool         follows = true, kept = true;
+      for (unsigned int n = 0; n < 12; ++n)
+        {
+          before          = u;
+          const auto step = iteration.step(u);
+          // The number over that of the law.
+          const double found = step.cfl / law(reduction);
+          const auto   is    = [&](const double expected) {
+            return std::abs(found - expected) <= 1e-12 * expected;
+          };
+          follows = follows && (is(factor) || is(other));
+          n_bounded += law(reduction) == data.largest_cfl;
+          if (step.length == 0.)
+            {
+              ++n_failures;
+              for (unsigned int i = 0; i < u.locally_owned_size(); ++i)
+                kept = kept && u.local_element(i) == before.local_element(i);
+              factor = other = 0.25 * found;
+            }
+          else
+            {
+              // Steps that reduce the residual slowly halve the number.
+              other  = 0.5 * found;
+              factor = step.length == 1. ? std::min(1., 2. * found) : found;
+              n_doubled += factor > found;
+            }
+          reduction = step.reduction;
+        }
+      const std::string name =
+        allowed > 1. ? "CFL numbers, " : "CFL numbers after failures, ";
+      check(name + "law", follows);
+      if (allowed > 1.)
+        check(name + "bound", n_bounded > 0 && n_failures == 0);
+      else
+        check(name + "states", kept && n_failures > 0 && n_doubled > 0);
+    }
+}
+
 /// Steps are as long as the rule of the largest change of density and pressure
 /// lets them be: that of the linear functions, or of reconstructed ones.
 void
@@ -946,6 +1014,7 @@ test_reconstructions()
   test_weno_tangent(true);
   test_weno_steps();
   test_admissible_step();
+  test_cfl_law();
   test_largest_change(false, false);
   test_largest_change(true, false);
   test_largest_change(true, true);
