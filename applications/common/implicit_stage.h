@@ -23,8 +23,8 @@ namespace Tessella
      * exact tangent, and the blocks for LU-SGS are those of the first state of
      * a time step.
      *
-     * By default R is the integrand of the problem. Another R is given by all
-     * Functions, those for a device alone by assembly.
+     * R is the residual of the problem's integrand by default; all Functions
+     * together define another one. A device needs the assembly in any case.
      */
     template <int dim, typename VectorType>
     class ImplicitStage

@@ -29,7 +29,7 @@ namespace Tessella
       /// Without a viscosity the equations are those of Euler.
       Flow::Viscosity<dim> viscosity;
       double               penalty_constant = 4.;
-      /// Of the functors that LanesIntegrand evaluates on the host.
+      /// Instruction set of the host for the functors of LanesIntegrand.
       InstructionSet instruction_set = InstructionSet::automatic;
 
       bool

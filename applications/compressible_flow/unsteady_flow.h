@@ -80,7 +80,7 @@ namespace Tessella
       const Flow::SteadyIntegrands<dim>               integrands;
       std::unique_ptr<Flow::ArtificialViscosity<dim>> viscosity;
       PolytopewiseOperator<dim>                       polytopewise;
-      /// With two fields, of which the second one is of constants, and three.
+      /// Operators with the flow and constants, and with a third field.
       PointwiseOperator<dim>                  op;
       std::unique_ptr<PointwiseOperator<dim>> with_viscosity;
       /// Integrals of wave speeds over surfaces; null without

@@ -126,7 +126,7 @@ namespace Tessella
     {
       const PolytopicSpace<dim> *rich;
       PolytopicDoFs              larger;
-      /// By how much the degrees of the rich space are too low.
+      /// Largest difference of the larger degrees from those of the rich space.
       unsigned int missing;
       unsigned int extra_order;
     };

@@ -258,7 +258,7 @@ namespace Tessella
     {
       const unsigned int n_test = context.test_dofs().n_basis[slice.k];
       const RowRange     test_rows(slice.output), trial_rows(slice.input);
-      // With more rows of both, products with the table come first.
+      // If both have several rows, products with the table come first.
       if (n_test * n_trial > HostBlockKernels::max_products ||
           std::min(test_rows.n(), trial_rows.n()) > 1)
         return false;
