@@ -499,8 +499,8 @@ namespace RectangularTest
            on_all(all.matrix.m() == one.matrix.m() &&
                   all.matrix.n() == one.matrix.n()),
            "");
-    // Boundary data of the host agree to rounding only: their bits depend on
-    // the distribution of the facets, see RectangularAssembler.
+    // Right-hand sides of boundary data agree to rounding only, see
+    // RectangularAssembler; the reason is not known.
     const std::vector<double> part = entries(all.rhs), whole = entries(one.rhs);
     double                    largest = 0.;
     for (std::size_t i = 0; i < part.size(); ++i)

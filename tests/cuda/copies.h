@@ -11,7 +11,7 @@
 unsigned int
 n_late_lists();
 
-/// What the error says where the device has no memory for 2^45 bytes.
+/// Message of the error for an array of 2^45 bytes on the device.
 std::string
 message_of_large_array();
 #endif

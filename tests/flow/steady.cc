@@ -707,7 +707,7 @@ test_cfl_law()
                     data.first_cfl * std::pow(1. / reduction, data.exponent));
   };
   const auto euler = make_euler<2>();
-  // With the second bound of the change the first steps fail.
+  // The first steps fail if states may change by a thousandth only.
   for (const double allowed : {1e3, 1e-3})
     {
       const auto integrands =
