@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <tessella/forms/lanes_integrand.h>
+
 #include "functors.h"
 
 template <int dim>
@@ -7,7 +9,7 @@ std::unique_ptr<Tessella::PointwiseIntegrand<dim>>
 make_euler(const Tessella::Flow::Euler<dim> &euler)
 {
   return std::make_unique<
-    Tessella::FunctorIntegrand<dim, Tessella::Flow::Euler<dim>>>(euler);
+    Tessella::LanesIntegrand<dim, Tessella::Flow::Euler<dim>>>(euler);
 }
 
 template <int dim>

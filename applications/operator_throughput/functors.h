@@ -8,8 +8,8 @@
 
 #include <memory>
 
-/// The Euler equations with the flux HLLC, for the host and, compiled by nvcc,
-/// for a device.
+/// The Euler equations with the flux HLLC, for the SIMD units of the host and,
+/// compiled by nvcc, for a device.
 template <int dim>
 std::unique_ptr<Tessella::PointwiseIntegrand<dim>>
 make_euler(const Tessella::Flow::Euler<dim> &euler);

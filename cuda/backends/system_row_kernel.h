@@ -16,46 +16,54 @@ namespace Tessella
     namespace Device
     {
       /**
-       * Computes the block row of a polytope, of all pairs of components, by a
-       * thread block with one warp for each pair. All warps evaluate values and
-       * gradients of the basis at a batch of points into shared memory; then
-       * each warp multiplies them by the coefficients of its pair and adds the
-       * products to its sub-blocks, which it holds in registers: those of the
-       * polytope itself and of the present neighbour. Since the warps of a row
-       * work at the same time, the parts of a cache line that different pairs
-       * compute reach the memory together.
+       * Computes the block row of a polytope, of all pairs of components. The
+       * sub-block of the pair (a, b) is
        *
-       * P: degree; N: number of functions. The columns of a warp's product are
-       * the own functions, followed by those of the neighbour without a gap, in
-       * E tiles of 8; its rows are the own functions in T tiles. The depth of
-       * the products on a facet with n points is 2 n: first the terms with the
-       * value of the test function, then those with its derivative. A value of
-       * the neighbour is stored with a negative sign, so that values are jumps.
+       *   sum over d, e of a_ab[d][e] W[d][e] + delta_ab M,
        *
-       * The sums are in double precision; @p Number is the type of the matrix.
+       * where the dim^2 matrices W and the penalty matrix M do not depend on
+       * the pair. With normal n, factor f of the mean value (one half between
+       * polytopes) and jump [u],
+       *
+       *   W[d][e](i, j) = int_K d_d v_i d_e u_j
+       *     - int_F f (n_d v_i d_e u_j + theta d_d v_i n_e [u_j]),
+       *   M(i, j)       = int_F sigma v_i [u_j].
+       *
+       * A thread block computes the row. Each of its T^2 warps has a tile of 8
+       * x 8 entries of all these matrices in its registers, one for the
+       * polytope itself and one for the present neighbour. With nine warps,
+       * there are registers for a single tile: then the facets of a batch are
+       * added to the tile of the polytope first, and afterwards to that of one
+       * neighbour after the other, and rows of several batches add to what is
+       * in memory. All warps evaluate values and gradients of the basis at the
+       * points of a batch of facets into shared memory. The integrals of facets
+       * with n points are products of depth 2 n: first the terms with v_i, then
+       * those with its derivatives. A value of the neighbour is stored with a
+       * negative sign, so that values are jumps.
+       *
+       * P: degree; N: number of functions. The sums are in double precision;
+       * @p Number is the type of the matrix.
        */
       template <int dim, int P, typename Number>
       struct SystemRowKernel
       {
-        static constexpr int          n_warps = dim * dim, L = P + 1;
-        static constexpr unsigned int n_threads = 32 * n_warps,
-                                      N = Legendre::n_functions(dim, P, false);
-        static constexpr int T = (N + 7) / 8, E = (2 * N + 7) / 8;
+        static constexpr int          L = P + 1;
+        static constexpr unsigned int N = Legendre::n_functions(dim, P, false);
+        static constexpr unsigned int T = (N + 7) / 8, n_threads = 32 * T * T;
 
         /// Distance between points of a table. The addresses that a quarter of
         /// a warp reads at once, two functions of four points, are in different
         /// banks.
         static constexpr unsigned int stride = 2 * N + (10 - 2 * N % 8) % 8;
 
-        /// Smallest number of points of a batch.
-        static constexpr unsigned int min_slots = 24;
+        /// Whether a warp has two tiles.
+        static constexpr bool two_tiles = T < 3;
 
-        /// Number of points of a batch, if a facet has @p n points.
-        __host__ __device__ static unsigned int
-        n_slots(const unsigned int n)
-        {
-          return n > min_slots ? n : min_slots;
-        }
+        /// Number of facets of a batch, as many as the shared memory of a
+        /// multiprocessor allows for min_system_blocks().
+        static constexpr unsigned int facets_per_batch = T == 1   ? 6
+                                                         : T == 2 ? 8
+                                                                  : 4;
 
         /// Facet of a batch.
         struct Facet
@@ -68,21 +76,53 @@ namespace Tessella
           unsigned int neighbor, column;
         };
 
-        /// Bytes of shared memory.
+        /// Bytes of shared memory, if a facet has @p n_points points.
         __host__ static std::size_t
         shared_memory(const unsigned int n_points)
         {
-          const std::size_t n = n_slots(n_points);
+          const std::size_t n = facets_per_batch * n_points;
           return n * ((2 * stride + 2 * dim * L) * sizeof(double2) +
-                      sizeof(double) + sizeof(Facet));
+                      sizeof(double)) +
+                 facets_per_batch * sizeof(Facet);
         }
+
+        /// Tile of the matrices W and M.
+        struct Tile
+        {
+          double w[dim][dim][2], m[1][1][2];
+
+          __device__
+          Tile()
+          {
+            clear();
+          }
+
+          __device__ void
+          clear()
+          {
+#pragma unroll
+            for (unsigned int s = 0; s < 2; ++s)
+              {
+                m[0][0][s] = 0.;
+#pragma unroll
+                for (int d = 0; d < dim; ++d)
+#pragma unroll
+                  for (int e = 0; e < dim; ++e)
+                    w[d][e][s] = 0.;
+              }
+          }
+        };
 
         const Data<dim>                &D;
         const ConstantSystemTerms<dim> &S;
-        const unsigned int              k, warp, lane, g, r;
-        const Row                       row;
-        const RuleTables::Entry         rule; ///< of facets
-        const unsigned int              slots;
+        const unsigned int              k;
+        /// Group of four lanes and position in it; functions of the test and
+        /// trial space that the lane reads, and first trial function that it
+        /// has sums of, see WarpProduct.
+        const unsigned int       g, r, i, j, column_of_sums;
+        const Row               &row;
+        const RuleTables::Entry &rule; ///< of facets
+        const unsigned int       slots;
 
         // ---- shared memory: value and first derivative, other derivatives
         double2 *value, *gradient;
@@ -92,9 +132,12 @@ namespace Tessella
         double  *weight;
         Facet   *facets;
 
-        double       c[T][E][2];
+        /// That of the polytope, and that of a neighbour, which may be the
+        /// same one.
+        Tile tiles[two_tiles ? 2 : 1];
+        bool self = false; ///< the diagonal block is in memory
+        /// Neighbour of the preceding facet, and the columns of its block.
         unsigned int neighbor = invalid_index, column = 0;
-        bool         self = false; ///< the diagonal block is in memory
 
         __device__
         SystemRowKernel(const Data<dim>                &D,
@@ -104,35 +147,20 @@ namespace Tessella
           : D(D)
           , S(S)
           , k(k)
-          , warp(threadIdx.x / 32u)
-          , lane(threadIdx.x & 31u)
-          , g(lane >> 2)
-          , r(lane & 3u)
+          , g((threadIdx.x & 31u) >> 2)
+          , r(threadIdx.x & 3u)
+          , i(8 * (threadIdx.x / 32u / T) + g)
+          , j(8 * (threadIdx.x / 32u % T) + g)
+          , column_of_sums(8 * (threadIdx.x / 32u % T) + 2 * r)
           , row(D.rows[k])
           , rule(D.facet_rule[0][P])
-          , slots(n_slots(rule.n_points))
+          , slots(facets_per_batch * rule.n_points)
           , value(shared)
           , gradient(value + slots * stride)
           , one(gradient + slots * stride)
           , weight(reinterpret_cast<double *>(one + slots * (2 * dim * L)))
           , facets(reinterpret_cast<Facet *>(weight + slots))
-        {
-          clear(0);
-        }
-
-        /// Sets the lane's sums in columns from @p begin on to zero.
-        __device__ void
-        clear(const unsigned int begin)
-        {
-#pragma unroll
-          for (int t = 0; t < T; ++t)
-#pragma unroll
-            for (int e = 0; e < E; ++e)
-#pragma unroll
-              for (unsigned int s = 0; s < 2; ++s)
-                if (8 * e + 2 * r + s >= begin)
-                  c[t][e][s] = 0.;
-        }
+        {}
 
         /// Writes the one-dimensional functions of a polytope at a point.
         __device__ void
@@ -203,45 +231,42 @@ namespace Tessella
             }
         }
 
+        /// Reads the gradient of function @p f at a point.
+        __device__ void
+        read_gradient(const unsigned int slot,
+                      const unsigned int f,
+                      double (&to)[dim]) const
+        {
+          const double2 two = gradient[slot * stride + f];
+          to[0]             = value[slot * stride + f].y;
+          to[1]             = two.x;
+          if constexpr (dim == 3)
+            to[2] = two.y;
+        }
+
         __device__ void
         add_volume_points(const unsigned int n)
         {
-          const double *const a = S.a[warp];
-          const auto own        = [](const int, const int u) { return u < T; };
+          // Sums of functions that do not exist are those of the last one, and
+          // are not stored.
+          const unsigned int test = min(i, N - 1), trial = min(j, N - 1);
           for (unsigned int first = 0; first < n; first += 4)
             {
               const bool         there = first + r < n;
               const unsigned int slot  = there ? first + r : 0;
               const double       w     = there ? weight[slot] : 0.;
-              double             v[dim][T];
+              double             left[dim], right[dim];
+              read_gradient(slot, test, left);
+              read_gradient(slot, trial, right);
 #pragma unroll
-              for (int t = 0; t < T; ++t)
-                {
-                  const unsigned int i = slot * stride + min(8 * t + g, N - 1);
-                  const bool         function = 8 * t + g < N;
-                  const double2      one = value[i], two = gradient[i];
-                  v[0][t] = function ? one.y : 0.;
-                  v[1][t] = function ? two.x : 0.;
-                  if (dim == 3)
-                    v[dim - 1][t] = function ? two.y : 0.;
-                }
-#pragma unroll
-              for (int d = 0; d < dim; ++d)
-                {
-                  double b[E];
-#pragma unroll
-                  for (int e = 0; e < E; ++e)
-                    b[e] = 0.;
-#pragma unroll
-                  for (int t = 0; t < T; ++t)
-                    {
-#pragma unroll
-                      for (int e = 0; e < dim; ++e)
-                        b[t] += a[d * dim + e] * v[e][t];
-                      b[t] *= w;
-                    }
-                  WarpProduct<T, E, E, double>::add(c, v[d], b, own);
-                }
+              for (int e = 0; e < dim; ++e)
+                right[e] *= w;
+              WarpProduct<dim, dim, dim, double>::add(tiles[0].w,
+                                                      left,
+                                                      right,
+                                                      [](const int, const int) {
+                                                        return true;
+                                                      });
             }
         }
 
@@ -306,173 +331,239 @@ namespace Tessella
                              groups_per_facet =
                                (n + D.facet_step - 1) / D.facet_step,
                              n_facets = (row.facet_end - row.facet_begin) /
-                                        groups_per_facet,
-                             per_batch = slots / n;
-          for (unsigned int begin = 0; begin < n_facets; begin += per_batch)
+                                        groups_per_facet;
+          for (unsigned int begin = 0; begin < n_facets;
+               begin += facets_per_batch)
             {
-              const unsigned int n_here  = min(per_batch, n_facets - begin),
+              const unsigned int n_here =
+                                   min(facets_per_batch, n_facets - begin),
                                  n_point = n_here * n;
               __syncthreads();
-              for (unsigned int i = threadIdx.x; i < 2 * n_point;
-                   i += n_threads)
+              for (unsigned int p = threadIdx.x; p < 2 * n_point;
+                   p += n_threads)
                 {
-                  const unsigned int slot = i >> 1, f = slot / n;
+                  const unsigned int slot = p >> 1, f = slot / n;
                   write_facet_point(
                     D.facet_point_group[row.facet_begin +
                                         (begin + f) * groups_per_facet],
                     slot,
                     slot - f * n,
-                    i & 1u);
+                    p & 1u);
                 }
               __syncthreads();
-              for (unsigned int i = threadIdx.x; i < n_point * 2 * N;
-                   i += n_threads)
+              for (unsigned int p = threadIdx.x; p < n_point * 2 * N;
+                   p += n_threads)
                 {
-                  const unsigned int slot = i / (2 * N), column = i % (2 * N),
-                                     side = column >= N;
-                  if (side == 0)
-                    write_function(slot, 0, column, 1.);
+                  const unsigned int slot = p / (2 * N), f = p % (2 * N);
+                  if (f < N)
+                    write_function(slot, 0, f, 1.);
                   else if (facets[slot / n].neighbor != invalid_index)
-                    write_function(slot, 1, column - N, -1.);
-                  else
-                    value[slot * stride + column] =
-                      gradient[slot * stride + column] = make_double2(0., 0.);
+                    write_function(slot, 1, f - N, -1.);
                 }
               __syncthreads();
-              for (unsigned int f = 0; f < n_here; ++f)
-                {
-                  const Facet &facet = facets[f];
-                  if (facet.neighbor != neighbor)
-                    {
-                      finish_neighbor();
-                      neighbor = facet.neighbor;
-                      column   = facet.column;
-                    }
-                  add_facet(facet, f * n);
-                }
+              if constexpr (two_tiles)
+                add_batch(n_here);
+              else
+                add_batch_twice(n_here);
             }
-          finish_neighbor();
+          if constexpr (two_tiles)
+            {
+              finish_neighbor(false);
+              write(tiles[0], row.diagonal, self);
+            }
+          else if (!self) // there are no facets
+            write(tiles[0], row.diagonal, false);
         }
 
+        /// Adds the facets of a batch to both tiles.
+        __device__ void
+        add_batch(const unsigned int n_facets)
+        {
+          for (unsigned int f = 0; f < n_facets; ++f)
+            {
+              if (facets[f].neighbor != neighbor)
+                {
+                  finish_neighbor(false);
+                  neighbor = facets[f].neighbor;
+                  column   = facets[f].column;
+                }
+              if (neighbor == invalid_index)
+                add_facet<true, false>(facets[f], f * rule.n_points);
+              else
+                add_facet<true, true>(facets[f], f * rule.n_points);
+            }
+        }
+
+        /// Adds the facets of a batch to the rows in memory, with one tile.
+        __device__ void
+        add_batch_twice(const unsigned int n_facets)
+        {
+          for (unsigned int f = 0; f < n_facets; ++f)
+            add_facet<true, false>(facets[f], f * rule.n_points);
+          write(tiles[0], row.diagonal, self);
+          self = true;
+          for (unsigned int f = 0; f < n_facets;)
+            {
+              // Facets of a neighbour are consecutive, perhaps in two batches.
+              const bool add = facets[f].neighbor == neighbor;
+              neighbor       = facets[f].neighbor;
+              column         = facets[f].column;
+              do
+                if (neighbor != invalid_index)
+                  add_facet<false, true>(facets[f], f * rule.n_points);
+              while (++f < n_facets && facets[f].neighbor == neighbor);
+              finish_neighbor(add);
+            }
+        }
+
+        /// Adds a facet to the tiles of the polytope and of its neighbour.
+        template <bool to_own, bool to_other>
         __device__ void
         add_facet(const Facet &facet, const unsigned int first)
         {
-          const double *const a       = S.a[warp];
-          const bool          penalty = warp % (dim + 1) == 0; // i = j
-          double              trial[dim], test[dim];
-#pragma unroll
-          for (int d = 0; d < dim; ++d)
-            {
-              trial[d] = test[d] = 0.;
-#pragma unroll
-              for (int e = 0; e < dim; ++e)
-                {
-                  trial[d] -= a[e * dim + d] * facet.normal[e];
-                  test[d] -= a[d * dim + e] * facet.normal[e];
-                }
-              trial[d] *= facet.factor;
-              test[d] *= facet.factor;
-            }
-          const double       sigma = penalty ? facet.sigma : 0.;
-          const unsigned int n     = rule.n_points;
-          const auto         all   = [](const int, const int) { return true; };
+          const unsigned int n = rule.n_points, test = min(i, N - 1),
+                             trial = min(j, N - 1);
           for (unsigned int begin = 0; begin < 2 * n; begin += 4)
             {
               const unsigned int p    = begin + r;
               const bool         head = p < n, there = p < 2 * n;
               const unsigned int slot = first + (head ? p : there ? p - n : 0);
-              const double       w    = there ? weight[slot] : 0.;
-              double             m[dim];
+              const double       w    = there ? weight[slot] : 0.,
+                           v          = value[slot * stride + test].x;
+              double left[dim];
+              read_gradient(slot, test, left);
+              if (head)
 #pragma unroll
-              for (int d = 0; d < dim; ++d)
-                m[d] = w * (head ? trial[d] : test[d]);
-              const double jump = w * sigma;
-              double       left[T], right[E];
+                for (int d = 0; d < dim; ++d)
+                  left[d] = facet.normal[d] * v;
+              if (to_own)
+                add_products(
+                  tiles[0], facet, slot, trial, head, begin < n, w, v, left);
+              if (to_other)
+                add_products(tiles[two_tiles ? 1 : 0],
+                             facet,
+                             slot,
+                             N + trial,
+                             head,
+                             begin < n,
+                             w,
+                             v,
+                             left);
+            }
+        }
+
+        /// Adds the products of four points with function @p trial, see
+        /// add_facet(). with_penalty: some of the points have a penalty.
+        __device__ void
+        add_products(Tile              &to,
+                     const Facet       &facet,
+                     const unsigned int slot,
+                     const unsigned int trial,
+                     const bool         head,
+                     const bool         with_penalty,
+                     const double       w,
+                     const double       v,
+                     const double (&left)[dim]) const
+        {
+          const auto   all = [](const int, const int) { return true; };
+          const double u   = value[slot * stride + trial].x,
+                       f   = -w * facet.factor;
+          double right[dim];
+          read_gradient(slot, trial, right);
 #pragma unroll
-              for (int e = 0; e < E; ++e)
-                {
-                  const unsigned int i =
-                    slot * stride + min(8 * e + g, 2 * N - 1);
-                  const double2 one = value[i], two = gradient[i];
-                  double        derivative = m[0] * one.y + m[1] * two.x;
-                  if (dim == 3)
-                    derivative += m[dim - 1] * two.y;
-                  right[e] = head ? derivative + jump * one.x : S.theta * one.x;
-                  if (e < T)
-                    left[e] = 8 * e + g >= N ? 0. : head ? one.x : derivative;
-                }
-              WarpProduct<T, E, E, double>::add(c, left, right, all);
+          for (int e = 0; e < dim; ++e)
+            right[e] = f * (head ? right[e] : S.theta * facet.normal[e] * u);
+          WarpProduct<dim, dim, dim, double>::add(to.w, left, right, all);
+          if (with_penalty)
+            {
+              const double test[1] = {v},
+                           jump[1] = {head ? w * facet.sigma * u : 0.};
+              WarpProduct<1, 1, 1, double>::add(to.m, test, jump, all);
             }
         }
 
         // ---- results
 
-        /// First entry of the pair in columns of a polytope that begin at
-        /// @p column.
-        __device__ Number *
-        sub_block(const unsigned int column) const
+        /// Writes the sub-blocks of a tile in the columns of a polytope, which
+        /// begin at @p column, or adds them, and clears the tile.
+        __device__ void
+        write(Tile &tile, const unsigned int column, const bool add)
         {
-          return static_cast<Number *>(D.values) + (row.value - D.first_value) +
-                 std::size_t(warp / dim * N) * row.width + column +
-                 warp % dim * N;
+          if (i < N && column_of_sums < N)
+            write_sub_blocks(tile, column, add);
+          tile.clear();
         }
 
-        /// Writes the sums of columns [begin, begin + N), or adds them.
+        /// Writes the block of the present neighbour, if there is one, or adds
+        /// it.
         __device__ void
-        write(const unsigned int begin,
-              const unsigned int column,
-              const bool         add)
+        finish_neighbor(const bool add)
         {
-          Number *const to = sub_block(column);
-#pragma unroll
-          for (int t = 0; t < T; ++t)
-#pragma unroll
-            for (int e = 0; e < E; ++e)
-              {
-                // The first entry of a pair may lie before the columns: its
-                // number wraps around and is not less than N.
-                const unsigned int i = 8 * t + g, j = 8 * e + 2 * r - begin;
-                Number *const      p = to + std::size_t(i) * row.width;
-                if (i >= N)
-                  continue;
-                if constexpr (N % 2 == 0 && dim == 3)
-                  {
-                    // Entries and columns begin at even positions.
-                    if (j >= N)
-                      continue;
-                    Two<Number> two;
-                    two.x = Number(c[t][e][0]);
-                    two.y = Number(c[t][e][1]);
-                    if (add)
-                      {
-                        two.x += p[j];
-                        two.y += p[j + 1];
-                      }
-                    *reinterpret_cast<Two<Number> *>(p + j) = two;
-                  }
-                else
-#pragma unroll
-                  for (unsigned int s = 0; s < 2; ++s)
-                    if (j + s < N)
-                      p[j + s] =
-                        (add ? p[j + s] : Number(0.)) + Number(c[t][e][s]);
-              }
-        }
-
-        /// Writes the block of the present neighbour, if there is one.
-        __device__ void
-        finish_neighbor()
-        {
+          Tile &tile = tiles[two_tiles ? 1 : 0];
           if (neighbor == k)
             {
               // Both sides of a periodic interface: part of the diagonal block.
-              write(N, row.diagonal, self);
+              write(tile, row.diagonal, self);
               self = true;
-              __syncwarp();
             }
           else if (neighbor != invalid_index)
-            write(N, column, false);
-          clear(N);
+            write(tile, column, add);
+        }
+
+        __device__ void
+        write_sub_blocks(const Tile        &tile,
+                         const unsigned int column,
+                         const bool         add) const
+        {
+          Number *const to =
+            static_cast<Number *>(D.values) + (row.value - D.first_value) +
+            std::size_t(i) * row.width + column + column_of_sums;
+#pragma unroll
+          for (int a = 0; a < dim; ++a)
+#pragma unroll
+            for (int b = 0; b < dim; ++b)
+              {
+                double sum[2];
+#pragma unroll
+                for (unsigned int s = 0; s < 2; ++s)
+                  {
+                    sum[s] = a == b ? tile.m[0][0][s] : 0.;
+#pragma unroll
+                    for (int d = 0; d < dim; ++d)
+#pragma unroll
+                      for (int e = 0; e < dim; ++e)
+                        sum[s] +=
+                          S.a[a * dim + b][d * dim + e] * tile.w[d][e][s];
+                  }
+                write_two(to + std::size_t(a * N) * row.width + b * N,
+                          sum,
+                          add);
+              }
+        }
+
+        /// Writes or adds two sums, the second one only if its column exists.
+        __device__ void
+        write_two(Number *const to, double (&sum)[2], const bool add) const
+        {
+          if constexpr (N % 2 == 0)
+            {
+              // All blocks and columns begin at even positions.
+              Two<Number> *const both = reinterpret_cast<Two<Number> *>(to);
+              Two<Number>        two;
+              two.x = Number(sum[0]);
+              two.y = Number(sum[1]);
+              if (add)
+                {
+                  two.x += both->x;
+                  two.y += both->y;
+                }
+              *both = two;
+            }
+          else
+#pragma unroll
+            for (unsigned int s = 0; s < 2; ++s)
+              if (column_of_sums + s < N)
+                to[s] = (add ? to[s] : Number(0.)) + Number(sum[s]);
         }
 
         /// Writes zeros to the blocks without facets.
@@ -483,7 +574,7 @@ namespace Tessella
                ++b)
             if (D.block_column[b] != k &&
                 D.block_point_group[b].x == D.block_point_group[b].y)
-              write(N, D.column_offset[b], false);
+              write(tiles[0], D.column_offset[b], false);
         }
 
         __device__ void
@@ -491,7 +582,6 @@ namespace Tessella
         {
           add_volume();
           add_facets();
-          write(0, row.diagonal, self);
           if (row.empty_blocks)
             write_zeros();
         }
@@ -499,14 +589,16 @@ namespace Tessella
 
       /// Minimal number of thread blocks per multiprocessor.
       constexpr int
-      min_system_blocks(const int dim, const int degree)
+      min_system_blocks(const unsigned int n_warps)
       {
-        return dim == 2 ? 4 : degree < 3 ? 2 : 1;
+        return n_warps == 1 ? 16 : n_warps == 4 ? 4 : 2;
       }
 
       template <int dim, int P, typename Number>
-      __global__ void __launch_bounds__(32 * dim * dim,
-                                        min_system_blocks(dim, P))
+      __global__ void
+      __launch_bounds__(
+        SystemRowKernel<dim, P, Number>::n_threads,
+        min_system_blocks(SystemRowKernel<dim, P, Number>::n_threads / 32))
         system_row_kernel(const __grid_constant__ Data<dim> D,
                           const __grid_constant__ ConstantSystemTerms<dim> S)
       {

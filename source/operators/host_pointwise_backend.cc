@@ -46,8 +46,38 @@ namespace Tessella
 
 
     template <int dim>
-    HostPointwiseProblem<dim>
-    HostPointwiseBackend<dim>::problem(const Arguments &arguments)
+    std::string
+    HostPointwiseBackend<dim>::prepare(const PointwiseIntegrand<dim> &integrand,
+                                       const PointwiseResultType      type)
+    {
+      reason.clear();
+      uses_simplices = false;
+      if (type != PointwiseResultType::vector)
+        reason = "only residuals and tangents have kernels for simplices";
+      else if (this->has_polytopes())
+        reason = simplices.prepare(integrand.structure());
+      return "";
+    }
+
+
+
+    template <int dim>
+    std::string
+    HostPointwiseBackend<dim>::choose_kernels(
+      const std::string &why_not_simplices)
+    {
+      uses_simplices = why_not_simplices.empty();
+      this->context.report.kernels =
+        uses_simplices ? "affine simplices"
+                       : "all polytopes, since " + why_not_simplices;
+      return "";
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseBackend<dim>::update()
     {
       const PointwiseContext<dim> &context = this->context;
       if (revision == 0 || revision != context.quadrature_revision)
@@ -63,6 +93,16 @@ namespace Tessella
             lengths.push_back(std::pow(measure, 1. / dim));
           revision = context.quadrature_revision;
         }
+    }
+
+
+
+    template <int dim>
+    HostPointwiseProblem<dim>
+    HostPointwiseBackend<dim>::problem(const Arguments &arguments)
+    {
+      update();
+      const PointwiseContext<dim> &context = this->context;
       return {context,
               arguments.integrand,
               *bases,
@@ -128,25 +168,39 @@ namespace Tessella
     {
       if (!this->has_polytopes())
         return;
-      const HostPointwiseProblem<dim>   present = problem(arguments);
       const std::vector<std::uint64_t> &offset =
         this->context.test_dofs().dof_offset;
       // First polytope whose result is not finite.
       std::atomic<unsigned int> wrong(invalid_index);
-      for_rows(
-        present, Rows::Result::terms, [&](Rows &rows, const unsigned int k) {
-          rows.compute_vector(k, result + offset[k]);
-          if (!std::all_of(result + offset[k],
-                           result + offset[k + 1],
-                           [](const double r) { return std::isfinite(r); }))
-            {
-              unsigned int first = wrong;
-              while (k < first && !wrong.compare_exchange_weak(first, k))
-                ;
-            }
-        });
+      const auto                check = [&](const unsigned int k) {
+        if (!std::all_of(result + offset[k],
+                         result + offset[k + 1],
+                         [](const double r) { return std::isfinite(r); }))
+          {
+            unsigned int first = wrong;
+            while (k < first && !wrong.compare_exchange_weak(first, k))
+              ;
+          }
+      };
+      if (uses_simplices)
+        {
+          update();
+          simplices.compute(arguments, lengths, result);
+          for_polytopes(this->context.mesh().n_owned_polytopes(),
+                        [&](const unsigned int begin, const unsigned int end) {
+                          for (unsigned int k = begin; k < end; ++k)
+                            check(k);
+                        });
+        }
+      else
+        for_rows(problem(arguments),
+                 Rows::Result::terms,
+                 [&](Rows &rows, const unsigned int k) {
+                   rows.compute_vector(k, result + offset[k]);
+                   check(k);
+                 });
       if (wrong != invalid_index)
-        Rows(present, Rows::Result::terms).throw_not_finite(wrong);
+        Rows(problem(arguments), Rows::Result::terms).throw_not_finite(wrong);
     }
 
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "host_pointwise_rows.h"
+#include "host_pointwise_simplices.h"
 #include "operator_bases.h"
 #include "pointwise_backend.h"
 
@@ -22,13 +23,27 @@ namespace Tessella
     public:
       using Arguments = typename PointwiseBackend<dim>::Arguments;
 
-      using PointwiseBackend<dim>::PointwiseBackend;
+      explicit HostPointwiseBackend(PointwiseContext<dim> &context)
+        : PointwiseBackend<dim>(context)
+        , simplices(context)
+      {}
 
       Backend
       type() const override
       {
         return Backend::host;
       }
+
+      std::string
+      prepare(const PointwiseIntegrand<dim> &integrand,
+              const PointwiseResultType      type) override;
+      std::string
+      why_not_simplices() const override
+      {
+        return reason;
+      }
+      std::string
+      choose_kernels(const std::string &why_not_simplices) override;
 
       void
       vector(const Arguments &arguments, double *result) override;
@@ -65,6 +80,14 @@ namespace Tessella
       for_rows(const HostPointwiseProblem<dim> &problem,
                const typename Rows::Result      result,
                const Work                      &work);
+
+      // Rules and lengths of the present mesh and order of the quadrature.
+      void
+      update();
+
+      HostPointwiseSimplices<dim> simplices;
+      std::string                 reason;
+      bool                        uses_simplices = false;
 
       std::uint64_t                       revision = 0;
       std::unique_ptr<HostRules<dim>>     rules;

@@ -29,7 +29,8 @@ namespace Tessella
       };
 
       /// The operator of SimplexData on the nodes of SimplexReference, which
-      /// explain the terms.
+      /// explain the terms. evaluate() and integrate() read dim, degree, n and
+      /// nodes only.
       struct Operator
       {
         unsigned int          dim, degree;
@@ -87,6 +88,32 @@ namespace Tessella
                           const double   *corners,
                           const double   *y,
                           double         *rows);
+
+        /// y = A x.
+        void (*multiply)(const Matrix &A, const double *x, double *y);
+
+        /**
+         * Products with the dim x dim matrices @p a, row by row, or with their
+         * transposes if @p transposed, at n points: entry q of row i of the
+         * result is factor sum_j a_ij x_jq. The rows of @p x and @p y begin at
+         * distances of @p x_pitch and @p y_pitch vectors. A null pointer as @p
+         * factor is a factor of one.
+         */
+        void (*transform)(const unsigned int dim,
+                          const bool         transposed,
+                          const double      *a,
+                          const double      *factor,
+                          const unsigned int n,
+                          const double      *x,
+                          const unsigned int x_pitch,
+                          double            *y,
+                          const unsigned int y_pitch);
+
+        /// y += factor x for n vectors.
+        void (*add)(const unsigned int n,
+                    const double      *factor,
+                    const double      *x,
+                    double            *y);
       };
 
       /// Neighbour of a lane without one, as in SimplexData.

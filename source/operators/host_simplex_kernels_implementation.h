@@ -94,6 +94,76 @@ namespace Tessella
             }
         }
 
+        void
+        multiply_matrix(const Matrix &A, const double *x, double *y)
+        {
+          multiply(A, x, [&](const unsigned int i, const Vector v) {
+            store(y, i, v);
+          });
+        }
+
+        template <int dim>
+        inline __attribute__((always_inline)) void
+        transform_dim(const bool         transposed,
+                      const double      *a,
+                      const double      *factor,
+                      const unsigned int n,
+                      const double      *x,
+                      const unsigned int x_pitch,
+                      double            *y,
+                      const unsigned int y_pitch)
+        {
+          Vector entry[dim][dim];
+          for (int i = 0; i < dim; ++i)
+            for (int j = 0; j < dim; ++j)
+              {
+                entry[i][j] = load(a, transposed ? j * dim + i : i * dim + j);
+                if (factor != nullptr)
+                  entry[i][j] *= load(factor, 0);
+              }
+          for (unsigned int q = 0; q < n; ++q)
+            {
+              Vector v[dim];
+              for (int j = 0; j < dim; ++j)
+                v[j] = load(x, j * x_pitch + q);
+              for (int i = 0; i < dim; ++i)
+                {
+                  Vector sum = entry[i][0] * v[0];
+                  for (int j = 1; j < dim; ++j)
+                    sum += entry[i][j] * v[j];
+                  store(y, i * y_pitch + q, sum);
+                }
+            }
+        }
+
+        void
+        transform(const unsigned int dim,
+                  const bool         transposed,
+                  const double      *a,
+                  const double      *factor,
+                  const unsigned int n,
+                  const double      *x,
+                  const unsigned int x_pitch,
+                  double            *y,
+                  const unsigned int y_pitch)
+        {
+          if (dim == 2)
+            transform_dim<2>(transposed, a, factor, n, x, x_pitch, y, y_pitch);
+          else
+            transform_dim<3>(transposed, a, factor, n, x, x_pitch, y, y_pitch);
+        }
+
+        void
+        add_product(const unsigned int n,
+                    const double      *factor,
+                    const double      *x,
+                    double            *y)
+        {
+          const Vector f = load(factor, 0);
+          for (unsigned int i = 0; i < n; ++i)
+            store(y, i, load(y, i) + f * load(x, i));
+        }
+
         // ---- basis functions at nodes
 
         // Polynomials of one variable at T nodes from node i on; @p fixed is
@@ -526,7 +596,13 @@ namespace Tessella
       const Kernels &
       TESSELLA_KERNELS()
       {
-        static const Kernels kernels = {lanes, evaluate, apply, integrate};
+        static const Kernels kernels = {lanes,
+                                        evaluate,
+                                        apply,
+                                        integrate,
+                                        multiply_matrix,
+                                        transform,
+                                        add_product};
         return kernels;
       }
     } // namespace HostSimplexKernels

@@ -4,8 +4,6 @@
 
 #include <deal.II/base/parallel.h>
 
-#include <tessella/portable/legendre.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -16,62 +14,27 @@ namespace Tessella
     static_assert(HostSimplexKernels::no_neighbor == SimplexData::no_neighbor,
                   "Kernels and data have the same mark.");
 
-    namespace
-    {
-      const HostSimplexKernels::Kernels &
-      select_simplex_kernels(const InstructionSet instruction_set)
-      {
-        switch (instruction_set == InstructionSet::automatic
-                  ? best_instruction_set()
-                  : instruction_set)
-          {
-#ifdef TESSELLA_HAVE_AVX512
-            case InstructionSet::avx512:
-              return HostSimplexKernels::avx512();
-#endif
-#ifdef TESSELLA_HAVE_AVX2
-            case InstructionSet::avx2:
-              return HostSimplexKernels::avx2();
-#endif
-            default:
-              return HostSimplexKernels::plain();
-          }
-      }
-    } // namespace
-
-
-
     HostSimplexProduct::HostSimplexProduct(SimplexData        &&simplex_data,
                                            const InstructionSet instruction_set)
       : data(std::move(simplex_data))
       , reference(data.dim, data.degree)
       , kernels(select_simplex_kernels(instruction_set))
-      , place(reference.n)
+      , place(order_of_functions(data.dim, data.degree))
     {
       set_matrices();
-      order_functions();
       make_batches();
     }
 
 
 
-    HostSimplexProduct::Matrix
+    HostSimplexKernels::Matrix
     HostSimplexProduct::pack(
       const unsigned int                                       n_rows,
       const unsigned int                                       n_columns,
       const std::function<double(unsigned int, unsigned int)> &entry)
     {
-      std::vector<double> values;
-      for (unsigned int i = 0, height = 8; i < n_rows; i += height)
-        {
-          while (height > n_rows - i)
-            height /= 2;
-          for (unsigned int j = 0; j < n_columns; ++j)
-            for (unsigned int r = 0; r < height; ++r)
-              values.push_back(entry(i + r, j));
-        }
-      matrices.push_back(std::move(values));
-      return {matrices.back().data(), n_rows, n_columns};
+      matrices.emplace_back(n_rows, n_columns, entry);
+      return matrices.back().view();
     }
 
 
@@ -143,27 +106,6 @@ namespace Tessella
 
 
     void
-    HostSimplexProduct::order_functions()
-    {
-      const unsigned int dim = data.dim, p = data.degree, n = reference.n;
-      std::vector<unsigned char> exponents(n * dim);
-      Legendre::exponents(dim, p, false, exponents.data());
-      unsigned int position = 0;
-      for (unsigned int a = 0; a <= p; ++a)
-        for (unsigned int b = 0; b <= p - a; ++b)
-          for (unsigned int c = 0; c <= (dim == 3 ? p - a - b : 0); ++c)
-            {
-              unsigned int m = 0;
-              while (exponents[m * dim] != a || exponents[m * dim + 1] != b ||
-                     (dim == 3 && exponents[m * dim + 2] != c))
-                ++m;
-              place[m] = position++;
-            }
-    }
-
-
-
-    void
     HostSimplexProduct::make_batches()
     {
       const unsigned int lanes = kernels.lanes, dim = data.dim;
@@ -172,14 +114,7 @@ namespace Tessella
       };
       const std::size_t n_all = n_batches(data.n_simplices),
                         n_own = n_batches(data.n_rows);
-      // Lanes without a simplex repeat the last one.
-      const unsigned int n_corners = SimplexData::n_corner_values(dim);
-      corners.resize(n_all * n_corners * lanes);
-      for (std::size_t i = 0; i < n_all * lanes; ++i)
-        for (unsigned int v = 0; v < n_corners; ++v)
-          corners[(i / lanes * n_corners + v) * lanes + i % lanes] =
-            data.corners[v * std::size_t(data.n_simplices) +
-                         std::min<std::size_t>(i, data.n_simplices - 1)];
+      corners = batches_of_corners(data.corners, dim, data.n_simplices, lanes);
       coefficients.assign(n_own * op.n_coefficients * lanes, 0.);
       neighbors.assign(n_own * (dim + 1) * lanes, SimplexData::no_neighbor);
       for (std::size_t k = 0; k < data.n_rows; ++k)

@@ -11,6 +11,7 @@
 #include "../../cuda/lac/block_matrix.h"
 #include "../../cuda/operators/simplex_data.h"
 #include "host_simplex_kernels.h"
+#include "simplex_batches.h"
 #include "simplex_reference.h"
 
 namespace Tessella
@@ -60,18 +61,13 @@ namespace Tessella
       memory_consumption() const;
 
     private:
-      using Matrix = HostSimplexKernels::Matrix;
-
       /// Stores a matrix in tiles.
-      Matrix
+      HostSimplexKernels::Matrix
       pack(const unsigned int                                       n_rows,
            const unsigned int                                       n_columns,
            const std::function<double(unsigned int, unsigned int)> &entry);
       void
       set_matrices();
-      /// Sets place.
-      void
-      order_functions();
       /// Moves the numbers of each simplex to its batch.
       void
       make_batches();
@@ -82,9 +78,8 @@ namespace Tessella
       const HostSimplexKernels::Kernels &kernels;
       HostSimplexKernels::Operator       op;
       /// Constant matrices, to which op points.
-      std::vector<std::vector<double>> matrices;
-      /// Place of each basis function in the order of the kernels, in which the
-      /// exponent of the last variable varies fastest, then the one before.
+      std::vector<SimplexMatrix> matrices;
+      /// See order_of_functions().
       std::vector<unsigned int> place;
       /// Batch by batch, value by value.
       std::vector<double>         corners, coefficients;

@@ -157,8 +157,9 @@ namespace Tessella
                                   : "the boundary ids " + names + " only.")));
     }
 
-    // Host and device agree up to rounding only: if one process must leave the
-    // evaluation to its host, all do.
+    // Host and device, and kernels for simplices and for all polytopes, agree
+    // up to rounding only: if one process must leave the evaluation to its
+    // host, or to the latter kernels, all do.
     void
     prepare_backend(const Integrand                    &integrand,
                     const internal::PointwiseResultType type)
@@ -166,7 +167,7 @@ namespace Tessella
       const internal::MatrixStructure &processes = test_structure();
       // Takes a reason of another process if this one has none.
       const auto share = [&](std::string &why) {
-        if (uses_device() && processes.n_processes > 1)
+        if (processes.n_processes > 1)
           for (const std::string &reason :
                Utilities::MPI::all_gather(processes.communicator, why))
             if (why.empty())
@@ -182,6 +183,8 @@ namespace Tessella
         if (why.empty())
           why = backend->choose_kernels(why_not_simplices);
       });
+      if (!uses_device())
+        return;
       share(why);
       processes.on_all_processes([&]() {
         if (!why.empty())
@@ -225,8 +228,7 @@ namespace Tessella
       if (report.backend == Backend::host)
         {
           report.integrand = "evaluated by the host's threads";
-          report.kernels.clear();
-          report.why = integrand.why_not_on_device();
+          report.why       = integrand.why_not_on_device();
         }
       report.time = timer.wall_time();
     }

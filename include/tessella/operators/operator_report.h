@@ -16,8 +16,8 @@ namespace Tessella
     unsigned int   n_threads       = 1;
     /// How the integrand was evaluated, and why not on the device.
     std::string integrand, why;
-    /// On a device: the kernels of residuals and tangents, "affine simplices"
-    /// or "all polytopes, since ..." with the reason.
+    /// The kernels of residuals and tangents: "affine simplices" or "all
+    /// polytopes, since ..." with the reason.
     std::string kernels;
     /// Rules, structure and exchange of ghosts that were not kept from the call
     /// before.
