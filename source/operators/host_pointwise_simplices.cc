@@ -591,8 +591,12 @@ namespace Tessella
       const unsigned int                 side,
       Points                            &points)
     {
-      const Field       &test   = *fields[context.test];
-      const unsigned int n_face = test.n_face, m = test.n_components;
+      const Field               &test   = *fields[context.test];
+      const unsigned int         n_face = test.n_face, m = test.n_components;
+      const std::vector<double> &measures = context.mesh().facet_measure;
+      double                     measure[HostSimplexKernels::max_lanes];
+      for (unsigned int l = 0; l < lanes; ++l)
+        measure[l] = measures[facets[l]->facet];
       for (unsigned int c = 0; c < m; ++c)
         {
           const double *const terms = points.out[side][c * (dim + 1)];
@@ -600,13 +604,12 @@ namespace Tessella
             kernels.multiply(face_test.view(), terms, points.nodes.data());
           for (unsigned int l = 0; l < lanes; ++l)
             {
-              const double measure =
-                context.mesh().facet_measure[facets[l]->facet];
               double *const to =
                 &records[((2 * (first_slot + l) + side) * m + c) * n_face];
               for (unsigned int i = 0; i < n_face; ++i)
-                to[i] =
-                  terms != nullptr ? measure * points.nodes[i * lanes + l] : 0.;
+                to[i] = terms != nullptr
+                          ? measure[l] * points.nodes[i * lanes + l]
+                          : 0.;
             }
         }
     }
@@ -666,9 +669,10 @@ namespace Tessella
       if (structure.interior_facets || structure.boundary_facets)
         add_records(own, points.y.data());
 
-      const Field       &test     = *fields[context.test];
-      const unsigned int n        = test.n;
-      const std::size_t  n_corner = (dim + 1) * dim + 1;
+      const Field                      &test     = *fields[context.test];
+      const unsigned int                n        = test.n;
+      const std::size_t                 n_corner = (dim + 1) * dim + 1;
+      const std::vector<std::uint64_t> &offset = context.test_dofs().dof_offset;
       for (unsigned int c = 0; c < test.n_components; ++c)
         {
           kernels.integrate(test.op,
@@ -679,7 +683,7 @@ namespace Tessella
                k < std::min((batch + 1) * lanes, n_rows);
                ++k)
             for (unsigned int i = 0; i < n; ++i)
-              result[context.test_dofs().dof_offset[k] + c * n + i] =
+              result[offset[k] + c * n + i] =
                 points.rows[test.place[i] * lanes + k % lanes];
         }
     }
@@ -817,18 +821,22 @@ namespace Tessella
       const Field       &test = *fields[context.test];
       const unsigned int n = test.n, n_face = test.n_face,
                          m = test.n_components;
+      const auto &record   = simplices.face_records;
       for (unsigned int l = 0; l < lanes; ++l)
         for (unsigned int face = 0; face <= dim; ++face)
           {
-            const unsigned int record =
-              simplices.face_records[4 * std::size_t(own[l]) + face];
+            const unsigned int  number = record[4 * std::size_t(own[l]) + face];
             const double *const from =
-              &records[std::size_t(record / 32) * m * n_face];
+              &records[std::size_t(number / 32) * m * n_face];
             const unsigned short *const node =
-              &test.face_node[record % 32 * n_face];
-            for (unsigned int c = 0; c < m; ++c)
-              for (unsigned int i = 0; i < n_face; ++i)
-                y[(c * n + node[i]) * lanes + l] += from[c * n_face + i];
+              &test.face_node[number % 32 * n_face];
+            // For each node, all components, whose entries lie apart.
+            for (unsigned int i = 0; i < n_face; ++i)
+              {
+                double *const to = y + node[i] * lanes + l;
+                for (unsigned int c = 0; c < m; ++c)
+                  to[c * n * lanes] += from[c * n_face + i];
+              }
           }
     }
 

@@ -363,6 +363,56 @@ compare_spaces()
 
 
 
+template <int dim>
+bool
+same(const Vector<double> &u, const Vector<double> &v)
+{
+  return u.size() == v.size() &&
+         std::memcmp(u.begin(), v.begin(), sizeof(double) * u.size()) == 0;
+}
+
+/// Kernels for batches of affine simplices, of more degrees than
+/// compare_functors() has, and with the same bits for every number of threads.
+template <int dim>
+void
+compare_simplices()
+{
+  for (const std::string mesh : {"simplices", "periodic simplices"})
+    for (unsigned int p = 0; p <= (dim == 2 ? 4 : 2); p += 2)
+      {
+        Triangulation<dim> triangulation;
+        make_mesh(mesh, triangulation);
+        set_materials(triangulation);
+        AgglomerationHandler<dim> handler(triangulation);
+        handler.agglomerate(make_strategy<dim>("none"));
+        distribute(handler, p, false, dim + 2);
+        std::vector<Vector<double>> fields(1);
+        set_field(handler, euler_state<dim>(), 0.1, fields[0]);
+        const std::string name = std::to_string(dim) + "-D " + mesh +
+                                 ", batches, p = " + std::to_string(p);
+        Comparison<dim, Functors::Euler<dim>> comparison(
+          {&handler}, 0, 1, euler<dim>(), fields);
+        comparison.check(name);
+        Vector<double> r = comparison.residual, s = r;
+        comparison.op.residual(comparison.integrand, comparison.pointers, r);
+        check(name + ", kernels",
+              comparison.op.report().kernels == "affine simplices");
+        const unsigned int n = MultithreadInfo::n_threads();
+        MultithreadInfo::set_thread_limit(1);
+        comparison.op.residual(comparison.integrand, comparison.pointers, s);
+        MultithreadInfo::set_thread_limit(n);
+        check(name + ", threads", same<dim>(r, s));
+        auto data            = Comparison<dim, Functors::Euler<dim>>::host();
+        data.instruction_set = Tessella::InstructionSet::plain;
+        PointwiseOperator<dim> plain(handler, data);
+        plain.residual(comparison.integrand, comparison.pointers, s);
+        s -= r;
+        check_below(name + ", plain", s.linfty_norm() / r.linfty_norm(), 1e-13);
+      }
+}
+
+
+
 /// Remembers the fields at the points of interior facets and compares them when
 /// the other owner comes.
 template <int dim>
@@ -427,14 +477,6 @@ public:
   mutable std::map<std::vector<double>, std::vector<double>> found;
   mutable unsigned int n_again = 0, n_different = 0;
 };
-
-template <int dim>
-bool
-same(const Vector<double> &u, const Vector<double> &v)
-{
-  return u.size() == v.size() &&
-         std::memcmp(u.begin(), v.begin(), sizeof(double) * u.size()) == 0;
-}
 
 /// Fluxes have the same bits for both owners and cancel; results have the same
 /// bits for every number of threads; a constant state is kept.
@@ -696,6 +738,7 @@ test_operators()
   for_meshes<dim>(
     [](auto &&...arguments) { compare_functors<dim>(arguments...); });
   compare_spaces<dim>();
+  compare_simplices<dim>();
   check_properties<dim>();
   check_errors<dim>();
 }
