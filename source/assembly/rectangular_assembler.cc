@@ -245,8 +245,10 @@ namespace Tessella
       missing = std::max(missing,
                          result.larger.degree[k] -
                            result.rich->polytopic_dofs().degree[k]);
-    // Rules and kernels must not depend on the polytopes of this process.
-    if (structure.test.n_processes > 1)
+    // Rules and kernels must not depend on the polytopes of this process. A
+    // distributed mesh on one process is no exception: its choice is that of
+    // several processes.
+    if (result.larger.whole.is_set)
       {
         PolytopicDoFs &larger       = result.larger;
         const MPI_Comm communicator = structure.test.communicator;

@@ -41,10 +41,8 @@ namespace Tessella
    * <b>Many processes.</b> On a mesh that is distributed over processes, each
    * process computes the rows of the polytopes that it owns; their columns
    * belong to these polytopes and to ghosts. No values are exchanged, and block
-   * rows have the same bits for any number of processes, and so have right-hand
-   * sides on the host; those of boundary data that a device assembles agree to
-   * rounding. All functions are collective, and an error on one process is
-   * thrown on all.
+   * rows and right-hand sides have the same bits for any number of processes.
+   * All functions are collective, and an error on one process is thrown on all.
    *
    * <b>Matrices and vectors</b>, where Number is double or float:
    * - SparseMatrix<Number> with Vector<Number>, in a program of one process;
