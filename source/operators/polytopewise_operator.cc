@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include <deal.II/base/multithread_info.h>
+#include <deal.II/base/timer.h>
+
 #include <tessella/base/exceptions.h>
 #include <tessella/grid/revision.h>
+#include <tessella/lac/device_vector.h>
 #include <tessella/operators/polytopewise_operator.h>
-#include <tessella/quadrature/quadrature_order.h>
 
 #include <cmath>
 #include <string>
@@ -10,312 +13,18 @@
 
 #include "../base/vector_types.h"
 #include "../lac/reproducible_sum.h"
-#include "../numerics/collective_ranges.h"
 #include "../numerics/function_batch.h"
-#include "../numerics/polytope_evaluation.h"
-#include "../numerics/polytope_projection.h"
+#include "device_stencils.h"
+#include "stencil_geometry.h"
 
 namespace Tessella
 {
-  namespace internal
+  namespace
   {
-    /// Geometry of the stencils of all polytopes that this process owns, for
-    /// one revision of mesh and space.
-    template <int dim>
-    class StencilGeometry
-    {
-    public:
-      StencilGeometry(const AgglomerationHandler<dim> &handler,
-                      const unsigned int               extra_order)
-        : handler(handler)
-        , mesh(handler.polytopic_mesh())
-        , dofs(handler.polytopic_dofs())
-        , evaluator(handler)
-        , extra_order(extra_order)
-        , tensor(handler.polynomial_space() ==
-                   PolynomialSpaceType::tensor_product &&
-                 !mesh.is_aligned())
-      {
-        // Moments of first order need one degree more than mean values.
-        handler.tabulate(extra_order + 1);
-        const unsigned int n = mesh.n_owned_polytopes();
-        basis_offset.assign(n + 1, 0);
-        for (unsigned int k = 0; k < n; ++k)
-          basis_offset[k + 1] = basis_offset[k] + dofs.n_basis[k];
-        basis_mean.resize(basis_offset[n]);
-        basis_slope.resize(basis_offset[n] * dim);
-        centroid.resize(std::size_t(mesh.n_polytopes()) * dim);
-        apply_to_ranges(
-          handler.get_communicator(),
-          n,
-          [&](const unsigned int begin, const unsigned int end) {
-            QuadratureBatch<dim> batch;
-            std::vector<double>  phi, moments;
-            for (unsigned int k = begin; k < end; ++k)
-              set_moments(k, batch, phi, moments);
-          },
-          16);
-        handler.exchange_polytope_values(centroid, dim);
-        set_linear_indices();
-        set_interfaces();
-      }
-
-      /// Sets all members of a stencil but coefficients, means and points.
-      void
-      set(const unsigned int k, PolytopeStencil<dim> &s) const
-      {
-        s.polytope     = k;
-        s.n_components = dofs.n_components;
-        s.degree       = dofs.degree[k];
-        s.n_basis      = dofs.n_basis[k];
-        s.box          = &mesh.box[std::size_t(k) * 2 * dim];
-        s.measure      = mesh.measure[k];
-        s.surface      = surface[k];
-        s.centroid     = &centroid[std::size_t(k) * dim];
-        s.basis_mean   = &basis_mean[basis_offset[k]];
-        s.basis_slope  = &basis_slope[basis_offset[k] * dim];
-        for (int d = 0; d < dim; ++d)
-          s.linear[d] = linear[d];
-        const std::size_t first = mesh.polytope_interface_offset[k];
-        s.n_interfaces          = mesh.polytope_interface_offset[k + 1] - first;
-        s.interfaces            = interfaces.data() + first;
-      }
-
-      /// Collects the points of polytope @p k and of its facets in @p batch.
-      void
-      collect_points(const unsigned int k, QuadratureBatch<dim> &batch) const
-      {
-        batch.clear();
-        const unsigned int order = order_of(dofs.degree[k]);
-        for (unsigned int s = mesh.subcell_offset[k];
-             s < mesh.subcell_offset[k + 1];
-             ++s)
-          batch.add_subcell(mesh, s, order);
-        for (unsigned int j = mesh.polytope_interface_offset[k];
-             j < mesh.polytope_interface_offset[k + 1];
-             ++j)
-          {
-            const unsigned int interface_and_side = mesh.polytope_interface[j],
-                               neighbor = mesh.neighbor(interface_and_side);
-            const unsigned int degree =
-              neighbor == invalid_index
-                ? dofs.degree[k]
-                : std::max(dofs.degree[k], dofs.degree[neighbor]);
-            add_interface(interface_and_side, order_of(degree), batch);
-          }
-      }
-
-      const AgglomerationHandler<dim> &handler;
-      const PolytopicMesh<dim>        &mesh;
-      const PolytopicDoFs             &dofs;
-      const PolytopeEvaluator<dim>     evaluator;
-      /// First entry of each owned polytope in basis_mean.
-      std::vector<std::size_t> basis_offset;
-      std::vector<double>      basis_mean;
-
-    private:
-      unsigned int
-      order_of(const unsigned int degree) const
-      {
-        return quadrature_order(dim, degree, extra_order, tensor);
-      }
-
-      /// Appends the points of an interface in the coordinates of its side.
-      void
-      add_interface(const unsigned int    interface_and_side,
-                    const unsigned int    order,
-                    QuadratureBatch<dim> &batch) const
-      {
-        const unsigned int interface = interface_and_side / 2,
-                           first     = batch.size();
-        for (unsigned int f = mesh.facet_offset[interface];
-             f < mesh.facet_offset[interface + 1];
-             ++f)
-          batch.add_facet(mesh, f, order);
-        if (interface_and_side % 2 == 1)
-          for (int d = 0; d < dim; ++d)
-            for (unsigned int q = first; q < batch.size(); ++q)
-              batch.x[d][q] += shift(interface, d);
-      }
-
-      double
-      shift(const unsigned int interface, const int d) const
-      {
-        return mesh.shift.empty()
-                 ? 0.
-                 : mesh
-                     .shift[std::size_t(mesh.interface_shift[interface]) * dim +
-                            d];
-      }
-
-      /// Computes the centroid of polytope @p k and the mean values and slopes
-      /// of its basis functions.
-      void
-      set_moments(const unsigned int    k,
-                  QuadratureBatch<dim> &batch,
-                  std::vector<double>  &phi,
-                  std::vector<double>  &moments)
-      {
-        const unsigned int  n    = dofs.n_basis[k];
-        const double *const box  = &mesh.box[std::size_t(k) * 2 * dim];
-        double *const       mean = &basis_mean[basis_offset[k]];
-        phi.resize(n);
-        // Integrals of x_d and of x_d x_e about the centre of the box.
-        double first[dim] = {}, second[dim * dim] = {}, volume = 0.;
-        moments.assign(std::size_t(n) * dim, 0.);
-        std::fill(mean, mean + n, 0.);
-        const unsigned int order =
-          quadrature_order(dim, std::max(dofs.degree[k], 1u), 1, tensor);
-        batch.for_subcells(mesh,
-                           mesh.subcell_offset[k],
-                           mesh.subcell_offset[k + 1],
-                           order,
-                           [&]() {
-                             for (unsigned int q = 0; q < batch.size(); ++q)
-                               {
-                                 double       x[dim], r[dim];
-                                 const double w = batch.weight[q];
-                                 volume += w;
-                                 for (int d = 0; d < dim; ++d)
-                                   {
-                                     x[d] = batch.x[d][q];
-                                     r[d] =
-                                       x[d] - 0.5 * (box[d] + box[dim + d]);
-                                     first[d] += w * r[d];
-                                     for (int e = 0; e <= d; ++e)
-                                       second[e * dim + d] += w * r[d] * r[e];
-                                   }
-                                 evaluator.basis(k, x, phi.data());
-                                 for (unsigned int i = 0; i < n; ++i)
-                                   {
-                                     mean[i] += w * phi[i];
-                                     for (int d = 0; d < dim; ++d)
-                                       moments[d * n + i] += w * phi[i] * r[d];
-                                   }
-                               }
-                           });
-        double c[dim];
-        for (int d = 0; d < dim; ++d)
-          {
-            c[d] = first[d] / volume;
-            centroid[std::size_t(k) * dim + d] =
-              0.5 * (box[d] + box[dim + d]) + c[d];
-          }
-        set_slopes(k, volume, c, second, mean, moments, phi);
-      }
-
-      /// Solves with the covariance matrix of polytope @p k for the slopes of
-      /// the basis functions, whose @p moments are about the centre of the box,
-      /// and divides the integrals @p mean by the volume.
-      void
-      set_slopes(const unsigned int   k,
-                 const double         volume,
-                 const double        *c,
-                 const double        *second,
-                 double              *mean,
-                 std::vector<double> &moments,
-                 std::vector<double> &rhs)
-      {
-        const unsigned int n = dofs.n_basis[k];
-        rhs.resize(std::size_t(n) * dim);
-        for (unsigned int i = 0; i < n; ++i)
-          for (int d = 0; d < dim; ++d)
-            rhs[i * dim + d] = moments[d * n + i] - c[d] * mean[i];
-        double covariance[dim * dim], diagonal[dim];
-        for (int d = 0; d < dim; ++d)
-          for (int e = d; e < dim; ++e)
-            covariance[d * dim + e] =
-              second[d * dim + e] - volume * c[d] * c[e];
-        solve_cholesky(dim, covariance, n, rhs.data(), diagonal);
-        std::copy_n(rhs.begin(),
-                    std::size_t(n) * dim,
-                    &basis_slope[basis_offset[k] * dim]);
-        for (unsigned int i = 0; i < n; ++i)
-          mean[i] /= volume;
-      }
-
-      void
-      set_linear_indices()
-      {
-        const PolynomialSpaceType  space = handler.polynomial_space();
-        const unsigned int         n     = Legendre::n_functions(dim, 1, space);
-        std::vector<unsigned char> exponents(std::size_t(n) * dim);
-        Legendre::exponents(dim, 1, space, exponents.data());
-        for (unsigned int i = 0; i < n; ++i)
-          {
-            unsigned int sum = 0;
-            for (int d = 0; d < dim; ++d)
-              sum += exponents[i * dim + d];
-            for (int d = 0; d < dim; ++d)
-              if (sum == 1 && exponents[i * dim + d] == 1)
-                linear[d] = i;
-          }
-      }
-
-      void
-      set_interfaces()
-      {
-        const unsigned int n = mesh.n_owned_polytopes();
-        interfaces.resize(mesh.polytope_interface_offset[n]);
-        surface.assign(n, 0.);
-        apply_to_ranges(
-          handler.get_communicator(),
-          n,
-          [&](const unsigned int begin, const unsigned int end) {
-            QuadratureBatch<dim> batch;
-            for (unsigned int k = begin; k < end; ++k)
-              for (unsigned int j = mesh.polytope_interface_offset[k];
-                   j < mesh.polytope_interface_offset[k + 1];
-                   ++j)
-                {
-                  set_interface(mesh.polytope_interface[j],
-                                interfaces[j],
-                                batch);
-                  surface[k] += interfaces[j].measure;
-                }
-          },
-          64);
-      }
-
-      void
-      set_interface(const unsigned int     interface_and_side,
-                    StencilInterface<dim> &result,
-                    QuadratureBatch<dim>  &batch) const
-      {
-        const unsigned int interface = interface_and_side / 2;
-        result.neighbor              = mesh.neighbor(interface_and_side);
-        result.boundary_id           = mesh.interface_boundary_id[interface];
-        batch.clear();
-        add_interface(interface_and_side, 1, batch);
-        result.measure = 0.;
-        double integral[dim]{};
-        for (unsigned int q = 0; q < batch.size(); ++q)
-          {
-            result.measure += batch.weight[q];
-            for (int d = 0; d < dim; ++d)
-              integral[d] += batch.weight[q] * batch.x[d][q];
-          }
-        const bool   inner = result.neighbor != invalid_index;
-        const double sign  = interface_and_side % 2 == 0 ? -1. : 1.;
-        for (int d = 0; d < dim; ++d)
-          {
-            result.centroid[d] = integral[d] / result.measure;
-            // A point x of side 0 is x + shift for side 1.
-            result.neighbor_centroid[d] =
-              inner ? centroid[std::size_t(result.neighbor) * dim + d] +
-                        sign * shift(interface, d)
-                    : 0.;
-          }
-        result.neighbor_measure = inner ? mesh.measure[result.neighbor] : 0.;
-      }
-
-      const unsigned int                 extra_order;
-      const bool                         tensor;
-      std::vector<double>                basis_slope, centroid, surface;
-      std::vector<StencilInterface<dim>> interfaces;
-      unsigned int                       linear[dim] = {};
-    };
-  } // namespace internal
+    template <typename VectorType>
+    constexpr bool in_device_memory =
+      std::is_same_v<std::remove_const_t<VectorType>, DeviceVector<double>>;
+  }
 
 
 
@@ -337,9 +46,19 @@ namespace Tessella
                                      handler.polytopic_dofs().revision};
       if (geometry != nullptr && present.is_known() && present == revision)
         return;
+      on_device.reset();
       geometry =
         std::make_unique<internal::StencilGeometry<dim>>(handler, extra_order);
       revision = present;
+    }
+
+    /// The stencils in the memory of the present device. Collective.
+    internal::DeviceStencils<dim> &
+    get_device()
+    {
+      if (on_device == nullptr)
+        on_device = std::make_unique<internal::DeviceStencils<dim>>(*geometry);
+      return *on_device;
     }
 
     /// Mean values of owned polytopes from coefficients @p u, with space for
@@ -365,12 +84,8 @@ namespace Tessella
                 double sum = 0.;
                 for (unsigned int i = 0; i < n; ++i)
                   sum += a[i] * phi[i];
-                AssertThrow(std::isfinite(sum),
-                            dealii::ExcMessage(
-                              "The mean value of component " +
-                              std::to_string(c) + " on polytope " +
-                              std::to_string(handler.global_polytope_index(k)) +
-                              " is not finite."));
+                if (!std::isfinite(sum))
+                  internal::throw_mean(k, c, handler);
                 means[std::size_t(k) * m + c] = sum;
               }
         },
@@ -382,7 +97,6 @@ namespace Tessella
     /// to @p target unless it is null.
     void
     call(const Function            &function,
-         const bool                 point_values,
          const std::vector<double> &means,
          const double              *u,
          double                    *target,
@@ -394,7 +108,8 @@ namespace Tessella
       internal::QuadratureBatch<dim> batch;
       std::vector<double>            values, own;
       PolytopeStencil<dim>           s{};
-      s.means = means.data();
+      const bool                     point_values = function.point_values();
+      s.means                                     = means.data();
       for (unsigned int k = begin; k < end; ++k)
         {
           geometry->set(k, s);
@@ -418,23 +133,76 @@ namespace Tessella
                                              nullptr);
               s.values = values.data();
             }
-          results[k] = function(s, own.data());
+          results[k] = function.evaluate(s, own.data());
           if (target == nullptr)
             continue;
           for (const double a : own)
-            AssertThrow(std::isfinite(a),
-                        dealii::ExcMessage(
-                          "A functor sets a coefficient on polytope " +
-                          std::to_string(handler.global_polytope_index(k)) +
-                          " that is not finite."));
+            if (!std::isfinite(a))
+              internal::throw_coefficient(k, handler);
           std::copy(own.begin(), own.end(), target + dofs.dof_offset[k]);
         }
+    }
+
+    /// Calls the functor on the host for the function with coefficients @p u.
+    /// Collective.
+    std::vector<double>
+    call_all(const Function &function, const double *u, double *target)
+    {
+      std::vector<double> means = compute_means(u);
+      handler.exchange_polytope_values(means, handler.n_components());
+      std::vector<double> results(handler.n_polytopes());
+      internal::apply_to_ranges(
+        handler.get_communicator(),
+        handler.n_polytopes(),
+        [&](const unsigned int begin, const unsigned int end) {
+          call(function, means, u, target, begin, end, results);
+        },
+        16);
+      return results;
+    }
+
+    /// The same for a function in device memory: by the kernel of the functor,
+    /// or else by the host with a copy of the function. Collective.
+    std::vector<double>
+    call_for_device(const Function &function, const double *u, double *target)
+    {
+      const MPI_Comm comm = handler.get_communicator();
+      std::shared_ptr<const DevicePolytopewiseKernel<dim>> kernel;
+      on_all_processes(comm, [&]() { kernel = function.device_kernel(); });
+      // Host and device agree up to rounding only, so that all processes take
+      // the same one.
+      if (dealii::Utilities::MPI::min(kernel != nullptr ? 1 : 0, comm) == 1)
+        {
+          report.backend   = Backend::cuda;
+          report.integrand = kernel->description();
+          return get_device().run(function, *kernel, u, target);
+        }
+      report.why = function.why_not_on_device();
+      std::vector<double> copy(handler.n_locally_owned_dofs());
+      on_all_processes(comm, [&]() {
+        internal::device_call([&] {
+          internal::Device::VectorOperations<double>::download(copy.size(),
+                                                               u,
+                                                               copy.data());
+        });
+      });
+      std::vector<double> results =
+        call_all(function, copy.data(), target ? copy.data() : nullptr);
+      if (target != nullptr)
+        on_all_processes(comm, [&]() {
+          internal::device_call([&] {
+            internal::Device::upload(target, copy.data(), copy.size());
+          });
+        });
+      return results;
     }
 
     const AgglomerationHandler<dim>                &handler;
     const unsigned int                              extra_order;
     SpaceRevision                                   revision;
     std::unique_ptr<internal::StencilGeometry<dim>> geometry;
+    std::unique_ptr<internal::DeviceStencils<dim>>  on_device;
+    OperatorReport                                  report;
   };
 
 
@@ -451,30 +219,37 @@ namespace Tessella
 
 
   template <int dim>
+  const OperatorReport &
+  PolytopewiseOperator<dim>::report() const
+  {
+    return implementation->report;
+  }
+
+
+
+  template <int dim>
   template <typename VectorType>
   std::vector<double>
-  PolytopewiseOperator<dim>::loop(const Function &function,
-                                  const bool      point_values,
-                                  VectorType     &vector)
+  PolytopewiseOperator<dim>::call(const Function &function, VectorType &vector)
   {
-    Implementation &data = *implementation;
+    const dealii::Timer timer;
+    Implementation     &data   = *implementation;
+    OperatorReport     &report = data.report;
+    report                     = OperatorReport();
+    report.integrand           = "evaluated by the host's threads";
+    report.n_threads           = dealii::MultithreadInfo::n_threads();
     data.update();
-    const AgglomerationHandler<dim> &handler = data.handler;
-    auto *const         entries = internal::own_values(handler, vector);
-    std::vector<double> means   = data.compute_means(entries);
-    handler.exchange_polytope_values(means, handler.n_components());
-    double *target = nullptr;
+    report.setup_time   = timer.wall_time();
+    auto *const entries = internal::own_values(data.handler, vector);
+    double     *target  = nullptr;
     if constexpr (!std::is_const_v<VectorType>)
       target = entries;
-    std::vector<double> results(handler.n_polytopes());
-    internal::apply_to_ranges(
-      handler.get_communicator(),
-      handler.n_polytopes(),
-      [&](const unsigned int begin, const unsigned int end) {
-        data.call(
-          function, point_values, means, entries, target, begin, end, results);
-      },
-      16);
+    std::vector<double> results;
+    if constexpr (in_device_memory<VectorType>)
+      results = data.call_for_device(function, entries, target);
+    else
+      results = data.call_all(function, entries, target);
+    report.time = timer.wall_time();
     return results;
   }
 
@@ -485,10 +260,13 @@ namespace Tessella
   std::vector<double>
   PolytopewiseOperator<dim>::mean_values(const VectorType &vector)
   {
-    implementation->update();
-    const AgglomerationHandler<dim> &handler = implementation->handler;
-    std::vector<double>              means =
-      implementation->compute_means(internal::own_values(handler, vector));
+    Implementation &data = *implementation;
+    data.update();
+    const AgglomerationHandler<dim> &handler = data.handler;
+    const double *const              u = internal::own_values(handler, vector);
+    if constexpr (in_device_memory<VectorType>)
+      return data.get_device().mean_values(u);
+    std::vector<double> means = data.compute_means(u);
     means.resize(std::size_t(handler.n_polytopes()) * handler.n_components());
     return means;
   }
@@ -524,10 +302,10 @@ namespace Tessella
   template class PolytopewiseOperator<3>;
 
 #define TESSELLA_INSTANTIATE(dim, VectorType)                          \
-  template std::vector<double> PolytopewiseOperator<dim>::loop(        \
-    const Function &, const bool, VectorType &);                       \
-  template std::vector<double> PolytopewiseOperator<dim>::loop(        \
-    const Function &, const bool, const VectorType &);                 \
+  template std::vector<double> PolytopewiseOperator<dim>::call(        \
+    const Function &, VectorType &);                                   \
+  template std::vector<double> PolytopewiseOperator<dim>::call(        \
+    const Function &, const VectorType &);                             \
   template std::vector<double> PolytopewiseOperator<dim>::mean_values( \
     const VectorType &);                                               \
   template std::vector<double> PolytopewiseOperator<dim>::integrals(   \
@@ -535,5 +313,7 @@ namespace Tessella
 
   TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 2)
   TESSELLA_FOR_VECTOR_TYPES(TESSELLA_INSTANTIATE, 3)
+  TESSELLA_INSTANTIATE(2, DeviceVector<double>)
+  TESSELLA_INSTANTIATE(3, DeviceVector<double>)
 #undef TESSELLA_INSTANTIATE
 } // namespace Tessella
