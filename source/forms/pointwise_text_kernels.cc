@@ -7,6 +7,7 @@
 #include <tessella/base/config.h>
 #include <tessella/forms/device_function.h>
 
+#include <future>
 #include <mutex>
 
 #ifdef TESSELLA_HAVE_CUDA
@@ -101,7 +102,8 @@ namespace Tessella
           }
       }
 
-      // Kernels of one functor; each is compiled when it is first started.
+      // Kernels of one functor; each is compiled when it is first started,
+      // those that belong together at the same time.
       template <int dim>
       class CompiledText
       {
@@ -126,8 +128,13 @@ namespace Tessella
               const std::lock_guard<std::mutex> lock(mutex);
               if (entry->module == nullptr)
                 {
+                  const PointwiseKernel next = kernel_after(kernel);
+                  if (next != kernel)
+                    start(next);
                   const Device::Image image =
-                    compile_kernel<dim>(functor, kernel, architecture);
+                    entry->image.valid()
+                      ? entry->image.get()
+                      : compile_kernel<dim>(functor, kernel, architecture);
                   entry->name   = image.kernels[0];
                   entry->module = std::make_unique<Device::Module>(image);
                 }
@@ -150,7 +157,41 @@ namespace Tessella
         {
           std::string                     name;
           std::unique_ptr<Device::Module> module;
+          /// Code that another thread compiles.
+          std::future<Device::Image> image;
         };
+
+        /// The kernel of polytopes that every evaluation starts after that of
+        /// facets, else the same kernel.
+        static PointwiseKernel
+        kernel_after(const PointwiseKernel kernel)
+        {
+          switch (kernel)
+            {
+              case PointwiseKernel::facet_residual:
+                return PointwiseKernel::residual;
+              case PointwiseKernel::facet_tangent:
+                return PointwiseKernel::tangent;
+              case PointwiseKernel::simplex_facet_residual:
+                return PointwiseKernel::simplex_residual;
+              case PointwiseKernel::simplex_facet_tangent:
+                return PointwiseKernel::simplex_tangent;
+              default:
+                return kernel;
+            }
+        }
+
+        /// Compiles a kernel in another thread, unless that was done before.
+        void
+        start(const PointwiseKernel kernel)
+        {
+          Entry &entry = entries[static_cast<unsigned int>(kernel)];
+          if (entry.module == nullptr && !entry.image.valid())
+            entry.image = std::async(std::launch::async, [this, kernel]() {
+              return compile_kernel<dim>(functor, kernel, architecture);
+            });
+        }
+
         const std::string functor, architecture;
         std::mutex        mutex;
         Entry             entries[Device::n_pointwise_kernels];
