@@ -96,8 +96,7 @@ namespace Tessella
       "sentence and a non-zero exit status.\n\n"
       "On several MPI processes (mpirun) the mesh is distributed over them, see\n"
       "Mesh/Distribution.\n\n"
-      "The program runs on a CUDA device if there is one, see Execution/Backend;\n"
-      "limiters of unsteady flow run on the host, with residuals on the device.\n"
+      "The program runs on a CUDA device if there is one, see Execution/Backend.\n"
       "Discretisation/Coefficient order = -1 stands for the degree p; variant and\n"
       "penalty do not matter.\n",
       true};
@@ -435,8 +434,7 @@ namespace Tessella
                    ConservationRow                 &row)
       {
         const FlowInput &flow = parameters.flow;
-        // Limiters change vectors of the host.
-        if (flow.runs_on_device(assembly_data().backend) && !flow.has_limiter())
+        if (flow.runs_on_device(assembly_data().backend))
           run_unsteady_on<DeviceVector<double>>(handler,
                                                 constants,
                                                 evaluation,

@@ -6,6 +6,7 @@
 
 #include <tessella/forms/limiters.h>
 #include <tessella/forms/pointwise_integrand.h>
+#include <tessella/forms/polytopewise_function.h>
 #include <tessella/operators/polytopewise_operator.h>
 
 #include <functional>
@@ -32,6 +33,16 @@ namespace Tessella
       BoundLimiter         bound_limiter;
     };
 
+    /// A limiter of a conservation law.
+    template <int dim>
+    struct ConservationLimiter
+    {
+      std::shared_ptr<const PolytopewiseFunction<dim>> function;
+      /// First words and advice of the sentence that reports a polytope with a
+      /// negative result. Without words results do not matter.
+      std::string failure, remedy;
+    };
+
     /// A system of conservation laws with its data, ready for time stepping.
     template <int dim>
     struct ConservationProblem
@@ -44,18 +55,14 @@ namespace Tessella
       bool has_vector = false;
       /// Residual R of M u' = -R(u).
       std::unique_ptr<PointwiseIntegrand<dim>> integrand;
-      /// Largest wave speed of each owned polytope, -1 if a state on it is not
+      /// Largest wave speed on a polytope, -1 if a state on it is not
       /// admissible.
-      std::function<std::vector<double>(PolytopewiseOperator<dim> &,
-                                        const ConservationVector &)>
-                                          largest_speeds;
-      std::shared_ptr<StateFunction<dim>> initial;
+      std::shared_ptr<const PolytopewiseFunction<dim>> largest_speed;
+      /// Limiters in the order in which they are applied.
+      std::vector<ConservationLimiter<dim>> limiters;
+      std::shared_ptr<StateFunction<dim>>   initial;
       /// Null if none was given.
       std::shared_ptr<StateFunction<dim>> exact;
-      /// Further limiter; negative results as for largest_speeds. May be empty.
-      std::function<std::vector<double>(PolytopewiseOperator<dim> &,
-                                        ConservationVector &)>
-        limiter;
       /// Throws, on all processes, if a state at the beginning, of which the
       /// text says what it is, is not admissible at a point; may be empty.
       std::function<void(PolytopewiseOperator<dim> &,

@@ -145,38 +145,14 @@ namespace Tessella
     void
     ConservationSolver<dim, VectorType>::limit(VectorType &u, const double t)
     {
-      if (!has_limiter())
-        return;
-      if constexpr (ConservationMemory<VectorType>::on_device)
+      auto &vector = coefficients(u);
+      for (const ConservationLimiter<dim> &limiter : problem.limiters)
         {
-          (void)u;
-          (void)t;
-          AssertThrow(false,
-                      ExcMessage("Limiters are for vectors of the host."));
+          const std::vector<double> results =
+            polytopewise.apply(*limiter.function, vector);
+          if (!limiter.failure.empty())
+            check(results, limiter.failure, limiter.remedy, t);
         }
-      else
-        limit_host(u, t);
-    }
-
-
-
-    template <int dim, typename VectorType>
-    void
-    ConservationSolver<dim, VectorType>::limit_host(ConservationVector &vector,
-                                                    const double        t)
-    {
-      if (input.limit_slopes)
-        polytopewise.apply(input.slope_limiter, vector);
-      if (input.limit_bounds)
-        check(polytopewise.apply(input.bound_limiter, vector),
-              "The mean value of component 0 is outside of Limiter/Bounds",
-              "lower Time/CFL number, or change the bounds.",
-              t);
-      if (problem.limiter)
-        check(problem.limiter(polytopewise, vector),
-              problem.not_admissible,
-              "lower Time/CFL number.",
-              t);
     }
 
 
@@ -191,7 +167,8 @@ namespace Tessella
           : problem.remedy;
       std::vector<double> speed;
       if (!functions.speeds)
-        speed = problem.largest_speeds(polytopewise, solution());
+        speed =
+          polytopewise.evaluate(*problem.largest_speed, coefficients(state.u));
       else
         try
           {
@@ -238,7 +215,7 @@ namespace Tessella
     {
       VectorType limited;
       // The state of the first stage has been limited already.
-      const bool copy = !is_limited && has_limiter();
+      const bool copy = !is_limited && !problem.limiters.empty();
       if (copy)
         {
           limited = u.u;

@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "conservation_problem.h"
@@ -40,10 +41,10 @@ namespace Tessella
      *
      * <b>Where it runs.</b> With VectorType = DeviceVector<double> the state
      * stays on a CUDA device: residuals, tangents, mass matrices and linear
-     * systems are computed there. Limiters and the wave speeds of the problem
-     * are functors of the host; without the former, and with functions that
-     * give speeds and matrices on the device, nothing is copied in a step but
-     * sums over polytopes at the boundary and one number of each polytope.
+     * systems are computed there, and so are limiters and wave speeds if their
+     * functors have kernels. Nothing is copied in a step then but sums over
+     * polytopes at the boundary and one number of each polytope for each
+     * functor.
      *
      * <b>Checkpoints</b> hold the state, the history of the BDF method and the
      * balance of the boundary flux. A run that goes on from one computes the
@@ -62,7 +63,7 @@ namespace Tessella
         /// R where it is not that of the integrand alone, which then gives the
         /// flux through the boundary. Explicit methods use the residual only.
         typename ImplicitStage<dim, VectorType>::Functions stage;
-        /// Wave speeds in place of ConservationProblem::largest_speeds.
+        /// Wave speeds in place of ConservationProblem::largest_speed.
         std::function<std::vector<double>(const VectorType &)> speeds;
       };
 
@@ -122,16 +123,22 @@ namespace Tessella
       /// Chooses the integrator.
       void
       set_method();
-      bool
-      has_limiter() const
+      /// A vector with the type that PolytopewiseOperator takes.
+      template <typename Vector>
+      static auto &
+      coefficients(Vector &vector)
       {
-        return input.limit_slopes || input.limit_bounds || problem.limiter;
+        using HostType = std::conditional_t<std::is_const<Vector>::value,
+                                            const ConservationVector,
+                                            ConservationVector>;
+        if constexpr (ConservationMemory<VectorType>::on_device)
+          return vector;
+        else
+          return static_cast<HostType &>(vector);
       }
       /// Applies the limiters to a state at time @p t.
       void
       limit(VectorType &u, const double t);
-      void
-      limit_host(ConservationVector &vector, const double t);
       /// Derivatives of the limited state and of its boundary flux.
       void
       derivative(const double t, const State &u, State &result);

@@ -23,6 +23,23 @@ namespace Tessella
     parse_limiter(dealii::ParameterHandler            &prm,
                   const std::map<std::string, double> &constants,
                   ConservationSettings                &settings);
+
+    /// Adds the limiters of the section to those of @p problem. @p make makes a
+    /// PolytopewiseFunction of a limiter.
+    template <int dim, typename Make>
+    void
+    add_limiters(const ConservationSettings &settings,
+                 const Make                 &make,
+                 ConservationProblem<dim>   &problem)
+    {
+      if (settings.limit_slopes)
+        problem.limiters.push_back({make(settings.slope_limiter), "", ""});
+      if (settings.limit_bounds)
+        problem.limiters.push_back(
+          {make(settings.bound_limiter),
+           "The mean value of component 0 is outside of Limiter/Bounds",
+           "lower Time/CFL number, or change the bounds."});
+    }
   } // namespace Application
 } // namespace Tessella
 

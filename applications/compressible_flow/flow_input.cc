@@ -7,7 +7,6 @@
 
 #include <tessella/device/cuda_device.h>
 #include <tessella/flow/check_conditions.h>
-#include <tessella/flow/polytope_functors.h>
 
 #include <algorithm>
 #include <cctype>
@@ -20,7 +19,7 @@
 #include "../common/mesh_input.h"
 #include "../common/program.h"
 #include "flow_states.h"
-
+#include "polytope_functors.h"
 
 namespace Tessella
 {
@@ -911,10 +910,12 @@ namespace Tessella
                        : "");
       const Flow::IdealGas<dim>  gas     = model.gas;
       const Flow::Viscosity<dim> viscous = model.viscosity;
-      problem->largest_speeds            = [=](PolytopewiseOperator<dim> &op,
-                                    const ConservationVector  &u) {
-        return op.evaluate(Flow::LargestSpeed<dim>{gas, viscous}, u);
-      };
+      problem->largest_speed =
+        make_polytope_functor<dim>(Flow::LargestSpeed<dim>{gas, viscous});
+      add_limiters(
+        *this,
+        [](const auto &limiter) { return make_polytope_functor<dim>(limiter); },
+        *problem);
       problem->remedy =
         std::string("lower Time/CFL number") +
         (positivity ? "." : ", or set Flow/Positivity and Limiter/Slopes.");
@@ -927,10 +928,13 @@ namespace Tessella
         check_points(op, u.get_mpi_communicator(), gas, u, what, remedy);
       };
       if (positivity)
-        problem->limiter = [=](PolytopewiseOperator<dim> &op,
-                               ConservationVector        &u) {
-          return op.apply(Flow::PositivityLimiter<dim>{gas}, u);
-        };
+        {
+          Flow::PositivityLimiter<dim> limiter;
+          limiter.gas = gas;
+          problem->limiters.push_back({make_polytope_functor<dim>(limiter),
+                                       problem->not_admissible,
+                                       "lower Time/CFL number."});
+        }
       return problem;
     }
 

@@ -104,19 +104,13 @@ namespace Tessella
         return !exact.empty();
       }
 
-      /// Whether vectors are on a device, if no limiter needs the host.
+      /// Whether vectors are on a device.
       bool
       runs_on_device(const Backend backend) const;
       /// Throws if Execution/Backend asks for a device that cannot evaluate the
       /// flow.
       void
       check_backend(const Backend backend) const;
-      /// Whether functors that only the host has change unsteady flow.
-      bool
-      has_limiter() const
-      {
-        return positivity || limit_slopes || limit_bounds;
-      }
       /// Whether steps of unsteady flow follow from means of wave speeds over
       /// surfaces.
       bool

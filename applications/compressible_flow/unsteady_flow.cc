@@ -4,7 +4,10 @@
 #include <tessella/time_stepping/time_state.h>
 
 #include <cmath>
+#include <type_traits>
 #include <vector>
+
+#include "polytope_functors.h"
 
 namespace Tessella
 {
@@ -43,6 +46,8 @@ namespace Tessella
       , integrands(make_integrands(
           input, problem, handler.max_degree(), coefficient_order))
       , viscosity(input.shock.create(handler, problem.model.gas))
+      , sensor(
+          make_polytope_functor<dim>(input.shock.sensor(problem.model.gas)))
       , polytopewise(handler, coefficient_order)
       , op({&handler, &constants}, 0, data)
       , data_without(problem.data)
@@ -233,13 +238,15 @@ namespace Tessella
     std::vector<double>
     UnsteadyFlow<dim, VectorType>::point_speeds(const VectorType &u)
     {
-      HostVector<double>        copy;
-      const ConservationVector &vector = copy;
-      op.reinit(copy);
-      internal::set_owned_entries(internal::owned_entries(u), copy);
-      std::vector<double> speeds = problem.largest_speeds(polytopewise, vector);
+      using Coefficients =
+        std::conditional_t<ConservationMemory<VectorType>::on_device,
+                           VectorType,
+                           ConservationVector>;
+      const Coefficients &vector = u;
+      std::vector<double> speeds =
+        polytopewise.evaluate(*problem.largest_speed, vector);
       const std::vector<double> strength =
-        polytopewise.evaluate(input.shock.sensor(problem.model.gas), vector);
+        polytopewise.evaluate(*sensor, vector);
       for (unsigned int k = 0; k < speeds.size(); ++k)
         if (speeds[k] >= 0.)
           speeds[k] += (2. * handler.polytopic_dofs().degree[k] + 1.) /

@@ -22,8 +22,7 @@ namespace Tessella
      *    computed for every residual, and wave speeds with the viscous part (2
      *    p + 1) eps / h, with which explicit methods are stable;
      *  - wave speeds as means over the surfaces of polytopes
-     *    (Flow/Wave speeds = surface), which a device computes; those at points
-     *    are computed on the host, from a copy of the solution;
+     *    (Flow/Wave speeds = surface);
      *  - for implicit methods on a device or with a sensor, the matrix M / tau
      *    + R'. With Shock capturing/Tangent = exact, R' has the derivative of
      *    the viscosity, in the matrix and in products without one.
@@ -74,12 +73,13 @@ namespace Tessella
       std::vector<double>
       point_speeds(const VectorType &u);
 
-      const FlowInput                                &input;
-      FlowProblem<dim>                               &problem;
-      const AgglomerationHandler<dim>                &handler;
-      const Flow::SteadyIntegrands<dim>               integrands;
-      std::unique_ptr<Flow::ArtificialViscosity<dim>> viscosity;
-      PolytopewiseOperator<dim>                       polytopewise;
+      const FlowInput                                 &input;
+      FlowProblem<dim>                                &problem;
+      const AgglomerationHandler<dim>                 &handler;
+      const Flow::SteadyIntegrands<dim>                integrands;
+      std::unique_ptr<Flow::ArtificialViscosity<dim>>  viscosity;
+      std::shared_ptr<const PolytopewiseFunction<dim>> sensor;
+      PolytopewiseOperator<dim>                        polytopewise;
       /// Operators with the flow and constants, and with a third field.
       PointwiseOperator<dim>                  op;
       std::unique_ptr<PointwiseOperator<dim>> with_viscosity;

@@ -5,6 +5,7 @@
 #include <deal.II/base/patterns.h>
 
 #include <tessella/forms/functor_integrand.h>
+#include <tessella/forms/polytopewise_functor.h>
 
 #include <cmath>
 
@@ -18,6 +19,18 @@ namespace Tessella
   namespace Application
   {
     using namespace dealii;
+
+    namespace
+    {
+      template <int dim, typename F>
+      std::shared_ptr<const PolytopewiseFunction<dim>>
+      make_functor(const F &f)
+      {
+        return std::make_shared<const PolytopewiseFunctor<dim, F>>(f);
+      }
+    } // namespace
+
+
 
     void
     ConservationInput::declare_parameters(ParameterHandler &prm)
@@ -337,10 +350,8 @@ namespace Tessella
       law.upwind        = upwind;
       law.boundary      = problem.boundary.get();
       problem.integrand = std::make_unique<FunctorIntegrand<dim, Law>>(law);
-      problem.largest_speeds = [=](PolytopewiseOperator<dim> &op,
-                                   const ConservationVector  &u) {
-        return op.evaluate(LargestSpeed<dim, Equation>{equation}, u);
-      };
+      problem.largest_speed =
+        make_functor<dim>(LargestSpeed<dim, Equation>{equation});
     }
 
 
@@ -363,14 +374,8 @@ namespace Tessella
                                              problem.boundary);
       problem.speed = std::make_shared<const PointwiseTextIntegrand<dim>>(
         text_equation.speed_terms());
-      const PointwiseIntegrand<dim> *const integrand = problem.integrand.get();
-      const auto                           speed     = problem.speed;
-      problem.largest_speeds = [=](PolytopewiseOperator<dim> &op,
-                                   const ConservationVector  &u) {
-        return op.evaluate(LargestSpeedOfText<dim>{speed.get(),
-                                                   integrand->get_time()},
-                           u);
-      };
+      problem.largest_speed = make_functor<dim>(
+        LargestSpeedOfText<dim>{problem.speed.get(), problem.integrand.get()});
     }
 
 
@@ -425,6 +430,10 @@ namespace Tessella
           equation.gravity = gravity;
           set_equation(equation, problem);
         }
+      add_limiters(
+        *this,
+        [](const auto &limiter) { return make_functor<dim>(limiter); },
+        problem);
       const bool is_water = type == "shallow water";
       if (type == "text")
         problem.names = text_equation.components;

@@ -164,7 +164,7 @@ namespace Tessella
         {
           for (int d = 0; d < dim; ++d)
             points[q].x[d] = stencil.x[d][q];
-          points[q].t = time;
+          points[q].t = equation->get_time();
         }
       std::vector<const double *> rows(stencil.n_components * (dim + 1),
                                        nullptr);

@@ -95,7 +95,8 @@ namespace Tessella
       static constexpr bool point_values = true;
 
       const PointwiseTextIntegrand<dim> *speed = nullptr;
-      double                             time  = 0.;
+      /// Has the time.
+      const PointwiseIntegrand<dim> *equation = nullptr;
 
       double
       operator()(const PolytopeStencil<dim> &stencil, double *) const;
