@@ -18,6 +18,7 @@
 #include <tessella/numerics/vector_tools.h>
 
 #include <set>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -106,7 +107,7 @@ namespace Tessella
       StoppingCriterion        stopping;
       unsigned int             steps = 4, levels_coarser = 0, repetitions = 1,
                    subdivisions = 1;
-      bool single_precision     = false;
+      bool single_precision = false, next_setup = false;
 
       void
       declare(ParameterHandler &prm)
@@ -145,6 +146,12 @@ namespace Tessella
                           single_precision,
                           "Whether multigrid on polytopes is in float. CG is "
                           "in double.");
+        prm.add_parameter("Next set-up",
+                          next_setup,
+                          "Whether to measure, after all stages, the set-up of "
+                          "multigrid for other values of the same matrix, such "
+                          "as those of a next time step, which keeps what "
+                          "depends on the mesh alone.");
         prm.add_parameter("Subdivisions",
                           subdivisions,
                           "Of the cells in the files with the solution.",
@@ -294,6 +301,8 @@ namespace Tessella
             for (unsigned int s = 0; s < n_stages; ++s)
               table.add(stage_names[s], result.times[s]);
             table.add("to solution", result.seconds_to_solution());
+            if (parameters.next_setup && result.next_setup > 0.)
+              table.add("next set-up", result.next_setup);
           }
         else
           table.add("failed", failure = result.failure);
@@ -409,6 +418,7 @@ namespace Tessella
         Multigrid<MGMatrix>                          multigrid;
         typename Multigrid<MGMatrix>::AdditionalData mg;
         mg.n_smoothing_steps = parameters.steps;
+        mg.keep_structures   = parameters.next_setup;
         multigrid.initialize(assembler, problem.form, matrix, mg);
         wait(rhs);
         result.times[setup_stage] = lap(timer);
@@ -443,6 +453,27 @@ namespace Tessella
             data_out.write_vtu_file(file);
           }
         result.times[output_stage] = lap(timer);
+        if (!parameters.next_setup)
+          return;
+
+        print_parts("set-up", multigrid.report());
+        lap(timer);
+        multigrid.update(assembler, problem.form, matrix);
+        wait(rhs);
+        result.next_setup = lap(timer);
+        print_parts("next set-up", multigrid.report());
+      }
+
+      void
+      print_parts(const std::string &name, const MultigridReport &report) const
+      {
+        std::ostringstream text;
+        text << "  " << name << " without assembly " << report.setup_time
+             << " s: transfer " << report.times.transfer << ", structures "
+             << report.times.structures << ", smoothers "
+             << report.times.smoothers << ", coarse solver "
+             << report.times.coarse_solver;
+        parameters.output.print(text.str());
       }
     };
 

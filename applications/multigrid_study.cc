@@ -113,9 +113,13 @@ namespace Tessella
           "Smoothers",
           smoothers,
           "One case each: a Chebyshev polynomial of the blockwise inverse, "
-          "block Gauss-Seidel sweeps by colours, LU-SGS, or ILU(0).",
-          Patterns::List(
-            Patterns::Selection("chebyshev|gauss-seidel|lu-sgs|ilu"), 1));
+          "block Gauss-Seidel sweeps by colours, LU-SGS, ILU(0), or ILU with "
+          "levels of fill-in in an order that follows strong couplings, on the "
+          "host.",
+          Patterns::List(Patterns::Selection(
+                           "chebyshev|gauss-seidel|lu-sgs|ilu|ilu(1)|"
+                           "ilu(2)|ilu(3)"),
+                         1));
         prm.add_parameter("Smoothing steps",
                           steps,
                           "Degree of the polynomial, or number of sweeps. "
@@ -551,9 +555,13 @@ namespace Tessella
         typename MG::AdditionalData mg;
         mg.smoother = setting.smoother == "chebyshev" ? MG::Smoother::chebyshev
                       : setting.smoother == "lu-sgs"  ? MG::Smoother::lusgs
-                      : setting.smoother == "ilu"     ? MG::Smoother::ilu
-                                                  : MG::Smoother::gauss_seidel;
-        mg.cycle    = cycle_of<MG>(setting.cycle);
+                      : setting.smoother.compare(0, 3, "ilu") == 0
+                        ? MG::Smoother::ilu
+                        : MG::Smoother::gauss_seidel;
+        if (setting.smoother.compare(0, 4, "ilu(") == 0)
+          mg.fill_level =
+            Utilities::string_to_int(setting.smoother.substr(4, 1));
+        mg.cycle             = cycle_of<MG>(setting.cycle);
         mg.n_smoothing_steps = setting.steps;
         mg.symmetric         = problem.symmetric;
         mg.cuda_graphs       = parameters.cuda_graphs;

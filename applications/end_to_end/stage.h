@@ -52,6 +52,8 @@ namespace Tessella
       double        error        = 0.; ///< in L2
       /// Wall times in seconds.
       std::array<double, n_stages> times{};
+      /// The same for a set-up that keeps structures; 0 if there was none.
+      double next_setup = 0.;
       /// Message of the error that ended the run; empty if there is none.
       std::string failure;
 

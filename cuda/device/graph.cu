@@ -2,6 +2,7 @@
 
 #include "graph.h"
 #include "memory.h"
+#include "memory_pool.h"
 
 namespace Tessella
 {
@@ -73,7 +74,7 @@ namespace Tessella
             present.failure = "the release of memory";
             cudaThreadExchangeStreamCaptureMode(&mode);
           }
-        if (cudaFree(memory) != cudaSuccess)
+        if (!release_in_pool(memory) && cudaFree(memory) != cudaSuccess)
           cudaGetLastError();
         if (present.active)
           cudaThreadExchangeStreamCaptureMode(&mode);

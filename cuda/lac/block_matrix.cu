@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "../device/memory.h"
+#include "../device/pool_array.h"
 #include "block_matrix.h"
 #include "pack.h"
 #include "vector.h"
@@ -789,40 +790,40 @@ namespace Tessella
         /// Number of values of a pack.
         unsigned int pack = 1;
 
-        Array<Number>       values;
-        Array<unsigned int> columns;
+        PoolArray<Number>       values;
+        PoolArray<unsigned int> columns;
         /// Columns of boundary rows, see Columns::ordered.
-        Array<unsigned int> boundary_columns, boundary_places;
+        PoolArray<unsigned int> boundary_columns, boundary_places;
         /// Units of interior rows, of boundary rows, and of interior rows of
         /// all components that share their values, by type: block rows of at
         /// most 4 rows, of at most 10 rows, and parts of at most 7 rows of
         /// larger or wider block rows.
-        Array<RowUnit> units[3][3];
+        PoolArray<RowUnit> units[3][3];
         /// Boundary rows that would be in batches if there were only one
         /// process.
-        Array<RowUnit> single_rows;
+        PoolArray<RowUnit> single_rows;
         /// Interior block rows that are not in units, if blocks are uniform
         /// with at most max_batch_size rows.
-        Array<Batch> batches;
-        unsigned int panel = 0, shared_memory = 0;
+        PoolArray<Batch> batches;
+        unsigned int     panel = 0, shared_memory = 0;
 
-        Array<std::uint64_t> block_offset;
+        PoolArray<std::uint64_t> block_offset;
 
         // ---- products with the transpose
         bool has_transpose = false;
         /// Lists for small uniform blocks on one process. Apart from
         /// contribution_offset, the members below are empty then.
-        Array<ColumnBatch>   column_batches;
-        Array<Contribution>  contributions;
-        Array<unsigned int>  width_and_place;
-        Array<BlockRow>      rows;
-        Array<unsigned int>  warp_row, block_pack, pack_column, first_pack;
-        Array<std::uint64_t> contribution_offset;
+        PoolArray<ColumnBatch>   column_batches;
+        PoolArray<Contribution>  contributions;
+        PoolArray<unsigned int>  width_and_place;
+        PoolArray<BlockRow>      rows;
+        PoolArray<unsigned int>  warp_row, block_pack, pack_column, first_pack;
+        PoolArray<std::uint64_t> contribution_offset;
         /// Sums over the rows of each block row, followed by those received
         /// from other processes.
-        Array<Number> row_sums;
-        std::uint64_t n_row_sums = 0; ///< in packs
-        std::size_t   n_received = 0;
+        PoolArray<Number> row_sums;
+        std::uint64_t     n_row_sums = 0; ///< in packs
+        std::size_t       n_received = 0;
         /// Serialises products, since they share row_sums.
         std::mutex transpose_mutex;
 
@@ -885,6 +886,7 @@ namespace Tessella
               sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
           lists.in_batch = given_rows == nullptr ? make_batches(lists)
                                                  : std::vector<bool>(n, false);
+          reserve(lists);
           for (std::size_t k = 0; k < n; ++k)
             {
               const std::uint64_t first_column =
@@ -901,14 +903,27 @@ namespace Tessella
           // extend beyond the last value.
           values.resize(n_values + 16 / sizeof(Number));
           VectorOperations<Number>::set_zero(values.size(), values.data());
-          synchronize();
-          columns          = Array<unsigned int>(lists.columns);
-          boundary_columns = Array<unsigned int>(lists.boundary_columns);
-          boundary_places  = Array<unsigned int>(lists.boundary_places);
-          single_rows      = Array<RowUnit>(lists.single_rows);
+          columns          = PoolArray<unsigned int>(lists.columns);
+          boundary_columns = PoolArray<unsigned int>(lists.boundary_columns);
+          boundary_places  = PoolArray<unsigned int>(lists.boundary_places);
+          single_rows      = PoolArray<RowUnit>(lists.single_rows);
           for (unsigned int part = 0; part < 3; ++part)
             for (unsigned int type = 0; type < 3; ++type)
-              units[part][type] = Array<RowUnit>(lists.units[part][type]);
+              units[part][type] = PoolArray<RowUnit>(lists.units[part][type]);
+          // Streams of class Stream do not wait for the default stream.
+          synchronize();
+        }
+
+        /// Reserves memory of the host for the lists, whose growth would take
+        /// most of the time to fill them.
+        void
+        reserve(Lists &lists) const
+        {
+          const std::size_t n = lists.sparsity.row_width.size();
+          lists.columns.reserve(lists.sparsity.block_column.size());
+          if (max_n > max_batch_size)
+            lists.units[fused ? 2 : 0][2].reserve(
+              n / (fused ? n_components : 1) * round_up(max_n, 7));
         }
 
         /// Sets largest block size, uniformity and number of values of a pack.
@@ -1127,8 +1142,8 @@ namespace Tessella
           // multiples of 16 bytes
           panel         = round_up(max_panel, 4) * 4;
           shared_memory = (panel + max_rest) * sizeof(Number);
-          batches       = Array<Batch>(list);
-          block_offset  = Array<std::uint64_t>(sparsity.block_offset);
+          batches       = PoolArray<Batch>(list);
+          block_offset  = PoolArray<std::uint64_t>(sparsity.block_offset);
           return in_batch;
         }
 
@@ -1151,7 +1166,7 @@ namespace Tessella
 
         template <int V, int S, int G, int R, int U>
         void
-        launch(const Array<RowUnit>      &units,
+        launch(const PoolArray<RowUnit>  &units,
                const Destination<Number> &y,
                const Number              *x,
                const Number              *ghosts,
@@ -1245,7 +1260,7 @@ namespace Tessella
 
         template <int V>
         void
-        launch_all(const Array<RowUnit> (&units)[3],
+        launch_all(const PoolArray<RowUnit> (&units)[3],
                    const Destination<Number> &y,
                    const Number              *x,
                    const Number              *ghosts,
@@ -1343,9 +1358,9 @@ namespace Tessella
                 }
               batches.push_back(batch);
             }
-          column_batches  = Array<ColumnBatch>(batches);
-          contributions   = Array<Contribution>(list);
-          width_and_place = Array<unsigned int>(numbers);
+          column_batches  = PoolArray<ColumnBatch>(batches);
+          contributions   = PoolArray<Contribution>(list);
+          width_and_place = PoolArray<unsigned int>(numbers);
           return true;
         }
 
@@ -1491,7 +1506,7 @@ namespace Tessella
         const std::vector<std::uint64_t> &row_offset =
           given_rows == nullptr ? dof_offset : *given_rows;
         Implementation &data     = *implementation;
-        data.contribution_offset = Array<std::uint64_t>(offset);
+        data.contribution_offset = PoolArray<std::uint64_t>(offset);
         if (n_received == 0 && given_rows == nullptr &&
             data.make_column_batches(sparsity, offset, place))
           {
@@ -1532,13 +1547,13 @@ namespace Tessella
           block_pack[m] = static_cast<unsigned int>(place[m] / V);
         data.n_row_sums = n_packs;
         data.n_received = n_received;
-        data.rows       = Array<BlockRow>(rows);
-        data.warp_row   = Array<unsigned int>(warp_row);
-        data.block_pack = Array<unsigned int>(block_pack);
+        data.rows       = PoolArray<BlockRow>(rows);
+        data.warp_row   = PoolArray<unsigned int>(warp_row);
+        data.block_pack = PoolArray<unsigned int>(block_pack);
         if (!data.uniform)
           {
-            data.pack_column = Array<unsigned int>(pack_column);
-            data.first_pack  = Array<unsigned int>(first_pack);
+            data.pack_column = PoolArray<unsigned int>(pack_column);
+            data.first_pack  = PoolArray<unsigned int>(first_pack);
           }
         data.row_sums.resize(n_packs * V + n_received);
         data.has_transpose = true;

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "../device/memory.h"
+#include "../device/memory_pool.h"
 #include "vector.h"
 
 namespace Tessella
@@ -825,8 +826,10 @@ namespace Tessella
         if (n > 0)
           {
             refuse_recording("an allocation of memory");
-            check(cudaMalloc(&memory, n),
-                  ("an array of " + std::to_string(n) + " bytes").c_str());
+            memory = allocate_in_pool(n);
+            if (memory == nullptr)
+              check(cudaMalloc(&memory, n),
+                    ("an array of " + std::to_string(n) + " bytes").c_str());
           }
         return memory;
       }

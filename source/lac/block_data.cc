@@ -17,7 +17,8 @@ namespace Tessella
 
     template <typename MatrixType>
     void
-    BlockData<MatrixType>::reinit(const MatrixType &A)
+    BlockData<MatrixType>::reinit(const MatrixType &A,
+                                  const BlockData  *same_blocks)
     {
       matrix                              = &A;
       const BlockSparsity       &sparsity = A.block_sparsity();
@@ -39,13 +40,17 @@ namespace Tessella
               sparsity.value_offset[k] == sparsity.value_offset[k - 1];
             if (shared)
               squares[k] = squares[k - 1];
-            squares[k + 1]        = squares[k] + size * size;
-            const std::uint64_t b = sparsity.find_block(k, k);
-            AssertThrow(b != BlockSparsity::no_block,
-                        ExcMessage("Block row " + std::to_string(k) +
-                                   " of the matrix has no diagonal block."));
-            places[k] = sparsity.column_offset[b];
+            squares[k + 1] = squares[k] + size * size;
           }
+        parallel_for(n, 256, [&](const unsigned int k) {
+          const std::uint64_t b = sparsity.find_block(k, k);
+          places[k]             = b == BlockSparsity::no_block ? invalid_index
+                                                               : sparsity.column_offset[b];
+        });
+        for (unsigned int k = 0; k < n; ++k)
+          AssertThrow(places[k] != invalid_index,
+                      ExcMessage("Block row " + std::to_string(k) +
+                                 " of the matrix has no diagonal block."));
       });
       // Blocks of ghosts count as well: block rows have columns of other
       // processes.
@@ -59,10 +64,18 @@ namespace Tessella
       };
       rows.n_dofs        = offset[n];
       rows.dof_offset    = copy(dof_offset, offset);
-      rows.block_offset  = copy(block_offset, sparsity.block_offset);
       rows.value_offset  = copy(value_offset, sparsity.value_offset);
       rows.square_offset = copy(square_offset, squares);
-      rows.block_column  = copy(block_column, sparsity.block_column);
+      if (same_blocks == nullptr)
+        {
+          rows.block_offset = copy(block_offset, sparsity.block_offset);
+          rows.block_column = copy(block_column, sparsity.block_column);
+        }
+      else
+        {
+          rows.block_offset = same_blocks->rows.block_offset;
+          rows.block_column = same_blocks->rows.block_column;
+        }
       rows.column_offset = copy(column_offset, sparsity.column_offset);
       rows.row_width     = copy(row_width, sparsity.row_width);
       rows.diagonal      = copy(diagonal, places);
@@ -163,7 +176,7 @@ namespace Tessella
         }
       const std::size_t n = rows.n_dofs;
       Array<Number>     r, q;
-      r.assign(pseudo_random_vector(*matrix));
+      set_pseudo_random(*matrix, r);
       q.resize(n);
       double eigenvalue = 1.;
       for (unsigned int step = 0; step < 20; ++step)

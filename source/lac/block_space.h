@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "../../cuda/device/memory_pool.h"
+#include "../../cuda/lac/set_up.h"
 #include "../../cuda/lac/vector.h"
 #include "../base/collective.h"
 #include "../device/device_call.h"
@@ -91,6 +93,35 @@ namespace Tessella
                           public Device::VectorOperations<Number>
     {};
 
+    /// While an object of this class exists, the calling thread allocates
+    /// arrays in device memory as parts of larger pieces, see
+    /// Device::open_pool().
+    class DevicePool
+    {
+    public:
+      DevicePool()
+      {
+        device_call([] { Device::open_pool(); });
+      }
+      DevicePool(const DevicePool &) = delete;
+      DevicePool &
+      operator=(const DevicePool &) = delete;
+      ~DevicePool()
+      {
+        Device::close_pool();
+      }
+    };
+
+    /// The same in host memory, where nothing has to be done.
+    class HostPool
+    {
+    public:
+      HostPool()
+      {}
+      ~HostPool()
+      {}
+    };
+
     template <typename MatrixType>
     struct Space;
 
@@ -100,6 +131,7 @@ namespace Tessella
       using Blocks       = HostBlocks<Number>;
       using DoubleBlocks = HostBlocks<double>;
       using Halo         = HostHalo<Number>;
+      using Pool         = HostPool;
       template <typename T>
       using Array = HostArray<T>;
       template <typename To, typename From>
@@ -108,6 +140,31 @@ namespace Tessella
       {
         for_entries(n, [&](const std::size_t i) {
           to[i] = static_cast<To>(from[i]);
+        });
+      }
+      static void
+      set_pseudo_random(const std::size_t   n,
+                        const std::uint64_t first,
+                        Number             *y)
+      {
+        for_entries(n, [&](const std::size_t i) {
+          y[i] = static_cast<Number>(pseudo_random_number(first + i));
+        });
+      }
+      template <typename Index>
+      static void
+      set_indices(const std::size_t n, Index *y)
+      {
+        for_entries(n,
+                    [&](const std::size_t i) { y[i] = static_cast<Index>(i); });
+      }
+      static void
+      set_rows_of_blocks(const unsigned int   n,
+                         const std::uint64_t *offset,
+                         unsigned int        *row)
+      {
+        for_blocks(n, [&](const unsigned int k) {
+          std::fill(row + offset[k], row + offset[k + 1], k);
         });
       }
       template <typename Function>
@@ -124,6 +181,7 @@ namespace Tessella
       using Blocks       = DeviceBlocks<Number>;
       using DoubleBlocks = DeviceBlocks<double>;
       using Halo         = DeviceHalo<Number>;
+      using Pool         = DevicePool;
       template <typename T>
       using Array = DeviceSpaceArray<T>;
       template <typename To, typename From>
@@ -131,6 +189,26 @@ namespace Tessella
       convert(const std::size_t n, const From *from, To *to)
       {
         device_call([&] { Device::VectorOperations<To>::copy(n, from, to); });
+      }
+      static void
+      set_pseudo_random(const std::size_t   n,
+                        const std::uint64_t first,
+                        Number             *y)
+      {
+        device_call([&] { Device::set_pseudo_random(n, first, y); });
+      }
+      template <typename Index>
+      static void
+      set_indices(const std::size_t n, Index *y)
+      {
+        device_call([&] { Device::set_indices(n, y); });
+      }
+      static void
+      set_rows_of_blocks(const unsigned int   n,
+                         const std::uint64_t *offset,
+                         unsigned int        *row)
+      {
+        device_call([&] { Device::set_rows_of_blocks(n, offset, row); });
       }
       template <typename Function>
       static auto
@@ -158,9 +236,11 @@ namespace Tessella
 
       // All functions are collective; an error on one process is thrown on all.
 
-      /// Copies the structure only; @p matrix must outlive this object.
+      /// Copies the structure only; @p matrix must outlive this object, and so
+      /// must @p same_blocks, which has a matrix of the same blocks of other
+      /// sizes and shares what is the same.
       void
-      reinit(const MatrixType &matrix);
+      reinit(const MatrixType &matrix, const BlockData *same_blocks = nullptr);
       /// Inverts the diagonal blocks. Throws if a block is singular, with the
       /// index of the block.
       void

@@ -688,6 +688,22 @@ namespace Tessella
         });
       }
 
+      /// @p x and @p w must not be null.
+      static void
+      combine(const std::size_t n,
+              const Number      s,
+              const Number      a,
+              const Number     *x,
+              const Number      b,
+              const Number     *w,
+              Number           *y)
+      {
+        for_entries(n, [&](const std::size_t i) {
+          const Number sum = a * x[i] + b * w[i];
+          y[i]             = s == Number(0) ? sum : sum + s * y[i];
+        });
+      }
+
       static void
       set_zero(const std::size_t n, Number *y)
       {

@@ -17,27 +17,20 @@ namespace Tessella
 {
   namespace internal
   {
-    /// Pseudo-random numbers in (-1/2, 1/2) for the rows of this process, which
-    /// depend on the global row only, so that they are the same for every
-    /// number of processes.
-    template <typename MatrixType>
-    std::vector<typename MatrixType::value_type>
-    pseudo_random_vector(const MatrixType &matrix)
+    /// Fills @p array with pseudo-random numbers in (-1/2, 1/2) for the rows of
+    /// this process, which depend on the global row only, so that they are the
+    /// same for every number of processes.
+    template <typename MatrixType, typename Array>
+    void
+    set_pseudo_random(const MatrixType &matrix, Array &array)
     {
-      using Number = typename MatrixType::value_type;
       const std::uint64_t first =
         matrix.partition() == nullptr ? 0 : matrix.partition()->first_row();
-      std::vector<Number> result(matrix.n_owned_rows());
-      for (std::uint64_t i = 0; i < result.size(); ++i)
-        {
-          std::uint64_t z = (first + i + 1) * 0x9e3779b97f4a7c15ull;
-          z               = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-          z               = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-          z ^= z >> 31;
-          result[i] = static_cast<Number>((z >> 11) * 0x1p-53 - 0.5);
-        }
-      return result;
+      array.resize(matrix.n_owned_rows());
+      Space<MatrixType>::set_pseudo_random(array.size(), first, array.data());
     }
+
+
 
     /// Largest eigenvalue of a symmetric tridiagonal matrix, by bisection with
     /// Sturm sequences.
@@ -78,8 +71,8 @@ namespace Tessella
     /**
      * Largest eigenvalue of M^{-1} A on a Krylov space, a lower bound of the
      * true one: @p n_steps of Lanczos' method for a symmetric matrix A and a
-     * symmetric preconditioner M, from pseudo_random_vector(). A value that is
-     * not positive says that A or M is not positive definite.
+     * symmetric preconditioner M, from set_pseudo_random(). A value that is not
+     * positive says that A or M is not positive definite.
      * precondition(r, z) computes z = M^{-1} r in the memory space of the
      * matrix. @p singular: whether A has a null space and is otherwise positive
      * definite. Collective. Cost: @p n_steps products and applications.
@@ -98,7 +91,7 @@ namespace Tessella
       using Array         = typename Data::template Array<Number>;
       const std::size_t n = matrix.n_owned_rows();
       Array             r, z, p, q;
-      r.assign(pseudo_random_vector(matrix));
+      set_pseudo_random(matrix, r);
       z.resize(n);
       p.resize(n);
       q.resize(n);

@@ -6,6 +6,7 @@
 #include "../device/device_call.h"
 
 #ifndef TESSELLA_HAVE_CUDA
+#  include "../../cuda/device/memory_pool.h"
 #  include "../../cuda/lac/vector.h"
 #endif
 
@@ -34,12 +35,18 @@ namespace Tessella
 
 
 #ifndef TESSELLA_HAVE_CUDA
-    // Stand-in for a function that destructors call without device_call().
+    // Stand-ins for functions that destructors call without device_call().
     // Without CUDA there is no memory on a device.
     namespace Device
     {
       void
       release(void *) noexcept
+      {}
+
+
+
+      void
+      close_pool() noexcept
       {}
     } // namespace Device
 #endif

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <utility>
 
+#include "../base/parallel_for.h"
+
 namespace Tessella
 {
   namespace internal
@@ -54,8 +56,7 @@ namespace Tessella
           , parent(parent)
           , n_coarse(n_coarse)
         {
-          if (!parent.empty())
-            children = list_members(parent, fine.row_width.size(), n_coarse);
+          children = list_members(parent, fine.row_width.size(), n_coarse);
         }
 
         // Calls function(K, list) for all coarse block rows K, on all threads,
@@ -84,28 +85,22 @@ namespace Tessella
         make_list(const unsigned int K, std::vector<Entry> &list) const
         {
           list.clear();
-          const unsigned int begin = parent.empty() ? K : children.offset[K],
-                             end =
-                               parent.empty() ? K + 1 : children.offset[K + 1];
-          for (unsigned int c = begin; c < end; ++c)
+          for (unsigned int c = children.offset[K]; c < children.offset[K + 1];
+               ++c)
             {
-              const unsigned int k = parent.empty() ? c : children.member[c];
+              const unsigned int k = children.member[c];
               for (std::uint64_t b = fine.block_offset[k];
                    b < fine.block_offset[k + 1];
                    ++b)
-                {
-                  const unsigned int l = fine.block_column[b];
-                  list.push_back({parent.empty() ? l : parent[l],
-                                  k,
-                                  static_cast<unsigned int>(b)});
-                }
+                list.push_back({parent[fine.block_column[b]],
+                                k,
+                                static_cast<unsigned int>(b)});
             }
-          if (!parent.empty())
-            std::stable_sort(list.begin(),
-                             list.end(),
-                             [](const Entry &a, const Entry &b) {
-                               return a.column < b.column;
-                             });
+          std::stable_sort(list.begin(),
+                           list.end(),
+                           [](const Entry &a, const Entry &b) {
+                             return a.column < b.column;
+                           });
         }
 
         const BlockSparsity             &fine;
@@ -140,6 +135,11 @@ namespace Tessella
                     std::numeric_limits<unsigned int>::max(),
                   dealii::ExcMessage("Galerkin products are for matrices of up "
                                      "to 2^32 blocks."));
+      if (parent.empty())
+        {
+          keep_blocks(fine, coarse_offset);
+          return;
+        }
       const FineBlocks fine_blocks(fine, parent, n_coarse);
       const auto       size = [&](const unsigned int K) {
         return static_cast<unsigned int>(coarse_offset[K + 1] -
@@ -197,6 +197,38 @@ namespace Tessella
               block[n_entries[K] + i] = list[i].block;
             }
         });
+    }
+
+
+
+    void
+    GalerkinStructure::keep_blocks(
+      const BlockSparsity              &fine,
+      const std::vector<std::uint64_t> &coarse_offset)
+    {
+      const unsigned int n  = fine.row_width.size();
+      sparsity.block_offset = fine.block_offset;
+      sparsity.block_column = fine.block_column;
+      sparsity.column_offset.resize(fine.block_column.size());
+      sparsity.row_width.resize(n);
+      sparsity.value_offset.assign(n + 1, 0);
+      const auto size = [&](const unsigned int k) {
+        return static_cast<unsigned int>(coarse_offset[k + 1] -
+                                         coarse_offset[k]);
+      };
+      parallel_for(n, 64, [&](const unsigned int k) {
+        unsigned int width = 0;
+        for (std::uint64_t b = fine.block_offset[k];
+             b < fine.block_offset[k + 1];
+             ++b)
+          {
+            sparsity.column_offset[b] = width;
+            width += size(fine.block_column[b]);
+          }
+        sparsity.row_width[k]        = width;
+        sparsity.value_offset[k + 1] = std::uint64_t(width) * size(k);
+      });
+      accumulate(sparsity.value_offset);
     }
   } // namespace internal
 } // namespace Tessella

@@ -32,7 +32,8 @@ namespace Tessella
      * the @p n_coarse coarse block rows are those of this process; columns,
      * parents and @p coarse_offset include ghosts. Entries of a coarse block
      * are listed by fine block row, then by block: this is the order of
-     * summation.
+     * summation. If the polytopes are the same, each coarse block has the one
+     * entry of the same index, and the lists stay empty.
      */
     struct GalerkinStructure
     {
@@ -42,9 +43,14 @@ namespace Tessella
                         const std::vector<std::uint64_t> &coarse_offset);
 
       BlockSparsity sparsity;
-      /// See GalerkinPlan.
+      /// See GalerkinPlan; empty if the polytopes are the same.
       std::vector<std::uint64_t> offset;
       std::vector<unsigned int>  row, block, coarse_row;
+
+    private:
+      void
+      keep_blocks(const BlockSparsity              &fine,
+                  const std::vector<std::uint64_t> &coarse_offset);
     };
   } // namespace internal
 } // namespace Tessella

@@ -5,10 +5,15 @@
 #include <tessella/lac/lusgs.h>
 #include <tessella/multigrid/multigrid.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "../lac/block_space.h"
+#include "../lac/fill_in.h"
 #include "../lac/lanczos.h"
 
 namespace Tessella
@@ -28,30 +33,35 @@ namespace Tessella
       template <typename T>
       using Array = typename Data::template Array<T>;
 
-      /// Reads the structure of @p A, which must outlive this object.
+      /// Reads the structure of @p A, which must outlive this object, as must
+      /// @p same_blocks: data of a matrix with the same blocks of other sizes.
       void
-      reinit(const MatrixType &A)
+      reinit(const MatrixType &A, const Data *same_blocks = nullptr)
       {
         matrix = &A;
-        blocks.reinit(A);
+        blocks.reinit(A, same_blocks);
       }
 
       /**
        * Sets up the smoother from the values of the matrix. Errors are those of
        * BlockData, LUSGS and BlockILU0. @p symmetric: whether the matrix is
        * symmetric and positive definite, which is tested by an estimate of the
-       * largest eigenvalue; @p singular: apart from a null space. Collective.
+       * largest eigenvalue; @p singular: apart from a null space.
+       * @p fill_level: see Multigrid::AdditionalData; zero if @p type is not
+       * MultigridSmoother::ilu. Collective.
        */
       void
       prepare(const MultigridSmoother type,
               const bool              symmetric,
-              const bool              singular)
+              const bool              singular,
+              const unsigned int      fill_level = 0)
       {
         this->type          = type;
         const std::size_t n = matrix->n_owned_rows();
         Tessella::on_all_processes(matrix->communicator(), [&] {
-          r.resize(n);
-          if (type != MultigridSmoother::gauss_seidel)
+          if (r.size() != n)
+            r.resize(n);
+          if (type != MultigridSmoother::gauss_seidel && d.size() != n)
             d.resize(n);
         });
         // Sweeps have inverses of their own.
@@ -73,10 +83,12 @@ namespace Tessella
         if (type == MultigridSmoother::ilu)
           {
             sweeps = &ilu;
+            if (fill_level > 0)
+              fill(data, fill_level);
             if (symmetric)
               relax_factors(data, singular);
             else
-              ilu.initialize(*matrix, data);
+              ilu.initialize(factorised(), data);
           }
         if (type == MultigridSmoother::lusgs)
           {
@@ -157,7 +169,8 @@ namespace Tessella
       {
         return blocks.memory_consumption() + ilu.memory_consumption() +
                lusgs.memory_consumption() + r.memory_consumption() +
-               d.memory_consumption();
+               d.memory_consumption() +
+               (filled.empty() ? 0 : filled.memory_consumption());
       }
 
       const MatrixType *matrix = nullptr;
@@ -178,20 +191,25 @@ namespace Tessella
        * is at most 1.7. With the last one the factorisation is that of LUSGS,
        * whose eigenvalues are at most 1; if those of several processes, which
        * lack the blocks between the processes, are larger than 1.7 even so,
-       * steps are damped.
+       * steps are damped. Factors with fill-in need little relaxation, and each
+       * hundredth makes them worse for couplings that are strong in one
+       * direction: steps with eigenvalues up to 3 are damped instead.
        */
       void
       relax_factors(SweepData data, const bool singular)
       {
-        const unsigned int n_steps = 15;
-        for (const double factor : {1., 0.9, 0.7, 0.5, 0.})
+        const unsigned int  n_steps = 15;
+        std::vector<double> factors = {1., 0.9, 0.7, 0.5, 0.};
+        if (!filled.empty())
+          factors.insert(factors.begin() + 1, {0.995, 0.98, 0.95});
+        for (const double factor : factors)
           {
             const double bound      = factor == 1. ? 1.9 : 1.7;
             double       eigenvalue = 0.;
             data.relaxation = relaxation = factor;
             try
               {
-                ilu.initialize(*matrix, data);
+                ilu.initialize(factorised(), data);
                 eigenvalue = lanczos_eigenvalue(
                   *matrix, n_steps, singular, [&](const Number *r, Number *z) {
                     ilu.vmult_owned(z, r);
@@ -206,9 +224,85 @@ namespace Tessella
               }
             if (eigenvalue > 0. && eigenvalue <= bound)
               return;
-            if (factor == 0. && eigenvalue > bound)
-              damping = Number(bound / eigenvalue);
+            if ((factor == 0. && eigenvalue > bound) ||
+                (!filled.empty() && eigenvalue > bound && eigenvalue <= 3.))
+              {
+                damping = Number(1.7 / eigenvalue);
+                return;
+              }
           }
+      }
+
+      /// The matrix of which incomplete factors are made.
+      const MatrixType &
+      factorised() const
+      {
+        return filled.empty() ? *matrix : filled;
+      }
+
+      /**
+       * Copies the blocks of this process into the pattern of ILU(@p level),
+       * with zeros in the blocks that fill in, and sets the numbering by
+       * discarded_fill_numbering(). Numbering and pattern are made in the first
+       * call and kept, since new values of a matrix have much the same
+       * couplings.
+       */
+      void
+      fill(SweepData &data, const unsigned int level)
+      {
+        if constexpr (std::is_same<MatrixType, HostBlockMatrix<Number>>::value)
+          Tessella::on_all_processes(matrix->communicator(), [&] {
+            const BlockSparsity       &sparsity = matrix->block_sparsity();
+            const unsigned int         n        = sparsity.row_width.size();
+            std::vector<std::uint64_t> offset   = matrix->dof_offset();
+            if (numbering.size() != n || filled.empty())
+              {
+                numbering = discarded_fill_numbering(
+                  sparsity, coupling_norms(sparsity, offset, matrix->values()));
+                BlockSparsity pattern =
+                  fill_in(sparsity, offset, numbering, level);
+                offset.resize(n + 1);
+                filled.reinit(std::move(pattern), offset);
+              }
+            copy_blocks(*matrix, filled);
+          });
+        else
+          AssertThrow(false,
+                      dealii::ExcMessage(
+                        "Incomplete factorisations with fill-in as smoothers "
+                        "of multigrid are for matrices on the host: set "
+                        "fill_level to zero."));
+        data.ordering  = SweepOrdering::hyperplanes;
+        data.numbering = numbering;
+      }
+
+      /// Copies the blocks that @p to has as well; others of it become zero.
+      static void
+      copy_blocks(const MatrixType &from, MatrixType &to)
+      {
+        const BlockSparsity &source = from.block_sparsity(),
+                            &target = to.block_sparsity();
+        const auto &offset          = from.dof_offset();
+        to                          = 0.;
+        for_blocks(target.row_width.size(), [&](const unsigned int k) {
+          const std::size_t n = offset[k + 1] - offset[k];
+          for (std::uint64_t b = source.block_offset[k];
+               b < source.block_offset[k + 1];
+               ++b)
+            {
+              const unsigned int  l = source.block_column[b];
+              const std::uint64_t c = target.find_block(k, l);
+              if (c == BlockSparsity::no_block)
+                continue;
+              for (std::size_t i = 0; i < n; ++i)
+                std::copy_n(from.values() + source.value_offset[k] +
+                              i * source.row_width[k] + source.column_offset[b],
+                            offset[l + 1] - offset[l],
+                            to.values() + target.value_offset[k] +
+                              i * target.row_width[k] +
+                              target.column_offset[c]);
+            }
+        });
       }
 
       MultigridSmoother     type = MultigridSmoother::chebyshev;
@@ -216,6 +310,10 @@ namespace Tessella
       LUSGS<MatrixType>     lusgs;
       /// One of both, or null.
       SweepPreconditioner<MatrixType> *sweeps = nullptr;
+      /// Copy of the matrix with blocks that fill in, and its numbering; empty
+      /// without fill-in.
+      MatrixType                filled;
+      std::vector<unsigned int> numbering;
       /// Factor of the updates of sweeps.
       Number damping = 1;
       /// Residual, and update of the smoother.

@@ -8,6 +8,7 @@
 #include <tessella/multigrid/multigrid.h>
 
 #include <algorithm>
+#include <any>
 #include <cmath>
 #include <numeric>
 #include <utility>
@@ -32,6 +33,7 @@ namespace Tessella
     using Blocks    = typename Data::Blocks;
     using Number    = value_type;
     using Basis     = typename SpaceType::DoubleBlocks;
+    using Pool      = typename SpaceType::Pool;
     template <typename T>
     using Array = typename Data::template Array<T>;
 
@@ -60,6 +62,21 @@ namespace Tessella
 
     AdditionalData                      data;
     std::vector<std::unique_ptr<Level>> levels;
+    /// Indices of blocks, and block row of each block, for Galerkin products
+    /// between levels with the same polytopes, which share them.
+    struct SameBlocks
+    {
+      Array<std::uint64_t> offset;
+      Array<unsigned int>  block, row;
+    };
+    SameBlocks same_blocks;
+    /// Injection of the level that change_basis_of_injection() changes, before
+    /// it does; empty unless update() may need it.
+    Array<Number> original_injection;
+    /// Hierarchy for update(); null unless it may be called.
+    std::unique_ptr<const MultigridHierarchy> hierarchy;
+    /// See Multigrid::kept().
+    std::any kept;
     /// Whether all coarse matrices are products of the finest one.
     bool is_galerkin = false;
     /// Inverse of the coarsest matrix: one of both.
@@ -126,7 +143,8 @@ namespace Tessella
     {
       const Timer timer;
       implementation.reset();
-      auto result          = std::make_unique<Implementation>();
+      const Pool pool;
+      auto       result    = std::make_unique<Implementation>();
       result->data         = data;
       result->communicator = hierarchy.communicator();
       result->set_null_space(hierarchy);
@@ -134,8 +152,11 @@ namespace Tessella
       result->double_graphs =
         std::make_unique<Graphs<double>>(data.cuda_graphs);
       result->float_graphs = std::make_unique<Graphs<float>>(data.cuda_graphs);
+      if (data.keep_structures)
+        result->hierarchy = std::make_unique<MultigridHierarchy>(hierarchy);
       make(*result);
-      result->prepare_levels(hierarchy);
+      result->prepare_levels();
+      result->make_report(hierarchy);
       result->report.setup_time = timer.wall_time();
       implementation            = std::move(result);
     }
@@ -158,15 +179,7 @@ namespace Tessella
             ? 0
             : result.level_without_penalty(*without_penalty, hierarchy);
         if constexpr (std::is_same<GivenMatrix, MatrixType>::value)
-          {
-            result.start(matrix, hierarchy);
-            result.make_matrices(hierarchy,
-                                 without_penalty == nullptr
-                                   ? nullptr
-                                   : without_penalty->values(),
-                                 level);
-            result.is_galerkin = without_penalty == nullptr;
-          }
+          result.start(matrix, hierarchy);
         else
           {
             static_assert(
@@ -175,15 +188,43 @@ namespace Tessella
               "A Multigrid in single precision of matrices in double "
               "precision.");
             result.start_in_basis(matrix, hierarchy);
-            Array<Number> rounded;
-            if (without_penalty != nullptr)
-              result.round(*without_penalty, hierarchy, level, rounded);
-            result.make_matrices(hierarchy,
-                                 without_penalty == nullptr ? nullptr
-                                                            : rounded.data(),
-                                 level);
           }
+        result.make_structures(hierarchy);
+        result.compute_values(matrix, without_penalty, level, hierarchy);
+        result.is_galerkin = without_penalty == nullptr &&
+                             std::is_same<GivenMatrix, MatrixType>::value;
+        // update() computes the products again only if they are all that
+        // coarse matrices consist of, or if it was announced.
+        if (without_penalty != nullptr && !result.data.keep_structures)
+          result.forget_plans();
       });
+    }
+
+    // Computes the values of all coarse matrices. @p without_penalty, of level
+    // @p level_of_none, may be null.
+    template <typename GivenMatrix>
+    void
+    compute_values(const GivenMatrix        &matrix,
+                   const GivenMatrix        *without_penalty,
+                   const unsigned int        level_of_none,
+                   const MultigridHierarchy &hierarchy)
+    {
+      if constexpr (std::is_same<GivenMatrix, MatrixType>::value)
+        compute_matrices(hierarchy,
+                         without_penalty == nullptr ? nullptr
+                                                    : without_penalty->values(),
+                         level_of_none);
+      else
+        {
+          compute_in_basis(matrix, hierarchy);
+          Array<Number> rounded;
+          if (without_penalty != nullptr)
+            round(*without_penalty, hierarchy, level_of_none, rounded);
+          compute_matrices(hierarchy,
+                           without_penalty == nullptr ? nullptr
+                                                      : rounded.data(),
+                           level_of_none);
+        }
     }
 
     // Computes null_vectors from the boxes of the coarsest level. A constant
@@ -323,14 +364,16 @@ namespace Tessella
       report.levels.resize(hierarchy.n_levels());
       levels[0]->matrix = &matrix;
       levels[0]->smoother.reinit(matrix);
+      const Timer timer;
       Tessella::on_all_processes(communicator, [&] {
         for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
           make_transfer(hierarchy, l);
       });
+      report.times.transfer += timer.wall_time();
     }
 
-    // The same for a matrix in double precision. After the change of basis, the
-    // first level is as for a matrix in single precision.
+    // The same for a matrix in double precision; compute_in_basis() gives the
+    // first level its values.
     template <typename DoubleMatrix>
     void
     start_in_basis(const DoubleMatrix       &matrix,
@@ -344,6 +387,14 @@ namespace Tessella
                          matrix.partition());
       });
       start(*in_basis, hierarchy);
+    }
+
+    // Values of the first level and injection in the bases of make_basis().
+    template <typename DoubleMatrix>
+    void
+    compute_in_basis(const DoubleMatrix       &matrix,
+                     const MultigridHierarchy &hierarchy)
+    {
       make_basis(matrix, hierarchy);
       Tessella::on_all_processes(communicator, [&] {
         change_basis(levels[0]->smoother.blocks.rows,
@@ -370,8 +421,11 @@ namespace Tessella
         first[k + 1] =
           first[k] + (offset[k + 1] - offset[k]) * (offset[k + 1] - offset[k]);
       Tessella::on_all_processes(communicator, [&] {
-        basis_offset.assign(first);
-        basis.resize(first[n_all]);
+        if (basis.size() != first[n_all])
+          {
+            basis_offset.assign(first);
+            basis.resize(first[n_all]);
+          }
         const unsigned int k = SpaceType::call([&] {
           return Blocks::orthonormalise(rows,
                                         hierarchy.n_components(),
@@ -412,7 +466,7 @@ namespace Tessella
         if (!hierarchy.level(l).parent.empty())
           {
             Level &level = *levels[l];
-            separate_components(hierarchy, l);
+            provide_injection(hierarchy, l);
             SpaceType::call([&] {
               Blocks::change_basis_of_injection(rows,
                                                 {basis_offset.data(),
@@ -425,8 +479,33 @@ namespace Tessella
           }
     }
 
-    // Gives each component its own matrices of injection, since they have
-    // different bases.
+    // Matrices of injection in the bases of the problem, for each component,
+    // since components have different bases of their own.
+    void
+    provide_injection(const MultigridHierarchy &hierarchy, const unsigned int l)
+    {
+      Array<Number>    &matrices = levels[l]->matrix_values;
+      const std::size_t n        = original_injection.size();
+      if (n > 0)
+        {
+          SpaceType::call([&] {
+            Blocks::copy(n, original_injection.data(), matrices.data());
+          });
+          return;
+        }
+      separate_components(hierarchy, l);
+      if (data.keep_structures)
+        {
+          original_injection.resize(matrices.size());
+          SpaceType::call([&] {
+            Blocks::copy(matrices.size(),
+                         matrices.data(),
+                         original_injection.data());
+          });
+        }
+    }
+
+    // Gives each component its own matrices of injection.
     void
     separate_components(const MultigridHierarchy &hierarchy,
                         const unsigned int        l)
@@ -481,9 +560,13 @@ namespace Tessella
           });
           return;
         }
-      internal::BlockData<DoubleMatrix> structure;
-      structure.reinit(from);
+      // Level 1 has the same blocks as a matrix that was assembled there.
+      const internal::BlockRows &rows = levels[1]->smoother.blocks.rows;
       Tessella::on_all_processes(communicator, [&] {
+        AssertThrow(from.block_sparsity().block_column ==
+                      levels[1]->matrix->block_sparsity().block_column,
+                    ExcMessage("The matrix without penalty does not have the "
+                               "blocks of the matrix of multigrid."));
         to.resize(from.n_nonzero_elements());
         // The functions of level 1 are the first ones of each component, and
         // their W is a leading part of that of level 0: the Galerkin product of
@@ -516,7 +599,7 @@ namespace Tessella
         SpaceType::call([&] {
           Basis::galerkin(plan, transfer, basis.data(), leading.data());
         });
-        change_basis(structure.rows,
+        change_basis(rows,
                      {coarse.rows.value_offset, leading.data()},
                      from,
                      to.data());
@@ -610,12 +693,22 @@ namespace Tessella
              std::vector<Number>(injection.begin(), injection.end()));
     }
 
-    // Galerkin matrices of all coarse levels. @p without_penalty: values of a
-    // matrix of level @p level_of_none, 0 or 1, or null.
+    // Structures of the matrices of all coarse levels. Collective.
     void
-    make_matrices(const MultigridHierarchy &hierarchy,
-                  const Number             *without_penalty,
-                  const unsigned int        level_of_none)
+    make_structures(const MultigridHierarchy &hierarchy)
+    {
+      const Timer timer;
+      for (unsigned int l = 0; l + 1 < levels.size(); ++l)
+        make_structure(hierarchy, l);
+      report.times.structures += timer.wall_time();
+    }
+
+    // Values of the Galerkin matrices of all coarse levels. @p without_penalty:
+    // values of a matrix of level @p level_of_none, 0 or 1, or null.
+    void
+    compute_matrices(const MultigridHierarchy &hierarchy,
+                     const Number             *without_penalty,
+                     const unsigned int        level_of_none)
     {
       // Values of the finer level with the penalty of the mesh, and without.
       const Number *full = levels[0]->matrix->values(), *none = without_penalty;
@@ -623,8 +716,7 @@ namespace Tessella
       Array<Number> of_full[2], of_none[2];
       for (unsigned int l = 0; l + 1 < levels.size(); ++l)
         {
-          Level &level = *levels[l + 1];
-          make_structure(hierarchy, l);
+          Level     &level    = *levels[l + 1];
           const auto galerkin = [&](const Number *from, Number *to) {
             compute_galerkin(l, from, to);
           };
@@ -653,15 +745,21 @@ namespace Tessella
           full = next_full.data();
           rescale_penalty(hierarchy, l + 1, full, none);
         }
-      // update() computes the products again only if they are all that coarse
-      // matrices consist of.
-      for (unsigned int l = 1; without_penalty != nullptr && l < levels.size();
-           ++l)
+    }
+
+    // Frees the lists of Galerkin products.
+    void
+    forget_plans()
+    {
+      same_blocks.offset.resize(0);
+      same_blocks.block.resize(0);
+      same_blocks.row.resize(0);
+      for (const auto &level : levels)
         {
-          levels[l]->plan_offset.resize(0);
-          levels[l]->plan_row.resize(0);
-          levels[l]->plan_block.resize(0);
-          levels[l]->plan_coarse_row.resize(0);
+          level->plan_offset.resize(0);
+          level->plan_row.resize(0);
+          level->plan_block.resize(0);
+          level->plan_coarse_row.resize(0);
         }
     }
 
@@ -680,19 +778,47 @@ namespace Tessella
           fine.parent,
           coarse.n_owned,
           coarse.dof_offset);
-        plan.n_blocks   = structure.coarse_row.size();
-        plan.offset     = copy(level.plan_offset, structure.offset);
-        plan.row        = copy(level.plan_row, structure.row);
-        plan.block      = copy(level.plan_block, structure.block);
-        plan.coarse_row = copy(level.plan_coarse_row, structure.coarse_row);
+        plan.n_blocks = structure.sparsity.block_column.size();
+        if (fine.parent.empty())
+          keep_blocks(levels[l]->smoother.blocks.rows, plan);
+        else
+          {
+            plan.offset     = copy(level.plan_offset, structure.offset);
+            plan.row        = copy(level.plan_row, structure.row);
+            plan.block      = copy(level.plan_block, structure.block);
+            plan.coarse_row = copy(level.plan_coarse_row, structure.coarse_row);
+          }
         level.own.reinit(std::move(structure.sparsity),
                          coarse.dof_offset,
                          coarse.partition);
       });
       level.matrix = &level.own;
-      level.smoother.reinit(level.own);
+      level.smoother.reinit(level.own,
+                            fine.parent.empty() ? &levels[l]->smoother.blocks
+                                                : nullptr);
       plan.fine   = levels[l]->smoother.blocks.rows;
       plan.coarse = level.smoother.blocks.rows;
+    }
+
+    // Lists of a Galerkin product of each block with the block of the same
+    // index.
+    void
+    keep_blocks(const internal::BlockRows &rows, internal::GalerkinPlan &plan)
+    {
+      if (same_blocks.block.size() != plan.n_blocks)
+        {
+          same_blocks.offset.resize(plan.n_blocks + 1);
+          same_blocks.block.resize(plan.n_blocks);
+          same_blocks.row.resize(plan.n_blocks);
+          SpaceType::set_indices(plan.n_blocks + 1, same_blocks.offset.data());
+          SpaceType::set_indices(plan.n_blocks, same_blocks.block.data());
+          SpaceType::set_rows_of_blocks(rows.n,
+                                        rows.block_offset,
+                                        same_blocks.row.data());
+        }
+      plan.offset = same_blocks.offset.data();
+      plan.block  = same_blocks.block.data();
+      plan.row = plan.coarse_row = same_blocks.row.data();
     }
 
     // Matrix of level @p l from those with the penalty of the mesh and without,
@@ -708,11 +834,13 @@ namespace Tessella
       for (unsigned int attempt = 0;; ++attempt)
         {
           SpaceType::call([&] {
-            const std::size_t n  = level.own.n_nonzero_elements();
-            Number *const     to = level.own.values();
-            Blocks::set_zero(n, to);
-            Blocks::add(n, ratio, full, to);
-            Blocks::add(n, 1. - ratio, none, to);
+            Blocks::combine(level.own.n_nonzero_elements(),
+                            Number(0),
+                            Number(ratio),
+                            full,
+                            Number(1. - ratio),
+                            none,
+                            level.own.values());
           });
           try
             {
@@ -739,26 +867,58 @@ namespace Tessella
       });
     }
 
-    // Takes new values of the matrix of the finest level.
+    // Computes values again by @p compute() and then smoothers and coarse
+    // solver.
+    template <typename Compute>
     void
-    update()
+    compute_again(const Compute &compute)
     {
       const Timer timer;
-      for (unsigned int l = 0; l + 1 < levels.size(); ++l)
-        Tessella::on_all_processes(communicator, [&] {
-          compute_galerkin(l,
-                           levels[l]->matrix->values(),
-                           levels[l + 1]->own.values());
-        });
+      const Pool  pool;
+      report.times = typename MultigridReport::Times();
+      for (const auto &level : levels)
+        level->prepared = false;
+      compute();
+      prepare_levels();
       for (unsigned int l = 0; l < levels.size(); ++l)
-        {
-          levels[l]->prepared = false;
-          prepare_level(l);
-        }
+        describe_smoother(l);
       // Some arrays may have moved.
       double_graphs     = std::make_unique<Graphs<double>>(data.cuda_graphs);
       float_graphs      = std::make_unique<Graphs<float>>(data.cuda_graphs);
       report.setup_time = timer.wall_time();
+    }
+
+    // Takes new values of the matrix of the finest level.
+    void
+    update()
+    {
+      compute_again([&] {
+        for (unsigned int l = 0; l + 1 < levels.size(); ++l)
+          Tessella::on_all_processes(communicator, [&] {
+            compute_galerkin(l,
+                             levels[l]->matrix->values(),
+                             levels[l + 1]->own.values());
+          });
+      });
+    }
+
+    // The same with a new matrix without penalty.
+    template <typename GivenMatrix>
+    void
+    update(const GivenMatrix &matrix, const GivenMatrix &without_penalty)
+    {
+      check_matrix(matrix, *hierarchy, 0);
+      if constexpr (std::is_same<GivenMatrix, MatrixType>::value)
+        AssertThrow(levels[0]->matrix == &matrix,
+                    ExcMessage("Multigrid::update() was given another matrix "
+                               "than initialize()."));
+      const unsigned int level =
+        level_without_penalty(without_penalty, *hierarchy);
+      compute_again([&] {
+        null_vectors.clear();
+        set_null_space(*hierarchy);
+        compute_values(matrix, &without_penalty, level, *hierarchy);
+      });
     }
 
     // Allocates the vectors and sets up the smoother or the coarse solver of a
@@ -769,10 +929,10 @@ namespace Tessella
       Level &level = *levels[l];
       if (level.prepared)
         return;
-      auto             &info = report.levels[l];
-      const std::size_t n    = level.matrix->n_owned_rows();
+      const Timer       timer;
+      const std::size_t n = level.matrix->n_owned_rows();
       Tessella::on_all_processes(communicator, [&] {
-        if (l > 0)
+        if (l > 0 && level.x.size() != n)
           {
             level.x.resize(n);
             level.b.resize(n);
@@ -783,16 +943,12 @@ namespace Tessella
           if (l + 1 == levels.size())
             invert_coarsest();
           else
-            {
-              level.smoother.prepare(data.smoother,
-                                     data.symmetric,
-                                     !null_vectors.empty());
-              if (data.smoother == Smoother::chebyshev)
-                info.largest_eigenvalue = level.smoother.largest;
-              info.relaxation = level.smoother.relaxation;
-              if (data.smoother == Smoother::gauss_seidel)
-                info.n_colors = level.smoother.blocks.color_offset.size() - 1;
-            }
+            level.smoother.prepare(data.smoother,
+                                   data.symmetric,
+                                   !null_vectors.empty(),
+                                   data.smoother == Smoother::ilu
+                                     ? data.fill_level
+                                     : 0);
         }
       catch (const ExceptionBase &)
         {
@@ -802,10 +958,34 @@ namespace Tessella
           throw;
         }
       level.prepared = true;
+      (l + 1 == levels.size() ? report.times.coarse_solver
+                              : report.times.smoothers) += timer.wall_time();
     }
 
     void
-    prepare_levels(const MultigridHierarchy &hierarchy)
+    prepare_levels()
+    {
+      for (unsigned int l = 0; l < levels.size(); ++l)
+        prepare_level(l);
+    }
+
+    // Fills the part of the report that update() changes.
+    void
+    describe_smoother(const unsigned int l)
+    {
+      auto       &info     = report.levels[l];
+      const auto &smoother = levels[l]->smoother;
+      if (l + 1 == levels.size())
+        return;
+      if (data.smoother == Smoother::chebyshev)
+        info.largest_eigenvalue = smoother.largest;
+      info.relaxation = smoother.relaxation;
+      if (data.smoother == Smoother::gauss_seidel)
+        info.n_colors = smoother.blocks.color_offset.size() - 1;
+    }
+
+    void
+    make_report(const MultigridHierarchy &hierarchy)
     {
       const unsigned int n_levels = levels.size();
       double             entries  = 0.;
@@ -828,7 +1008,7 @@ namespace Tessella
                 space.partition->sum(info.n_nonzero_elements);
             }
           entries += info.n_nonzero_elements;
-          prepare_level(l);
+          describe_smoother(l);
         }
       report.operator_complexity =
         entries / std::max(1., double(report.levels[0].n_nonzero_elements));
@@ -1125,6 +1305,32 @@ namespace Tessella
 
 
   template <typename MatrixType>
+  template <typename OtherMatrix>
+  void
+  Multigrid<MatrixType>::update(const OtherMatrix &matrix,
+                                const OtherMatrix &without_penalty)
+  {
+    AssertThrow(implementation != nullptr, ExcNotInitialized());
+    AssertThrow(implementation->hierarchy != nullptr,
+                ExcMessage("Multigrid::update() with a rescaled penalty needs "
+                           "structures that initialize() has kept: set "
+                           "AdditionalData::keep_structures."));
+    implementation->update(matrix, without_penalty);
+  }
+
+
+
+  template <typename MatrixType>
+  std::any &
+  Multigrid<MatrixType>::kept()
+  {
+    AssertThrow(implementation != nullptr, ExcNotInitialized());
+    return implementation->kept;
+  }
+
+
+
+  template <typename MatrixType>
   typename Multigrid<MatrixType>::size_type
   Multigrid<MatrixType>::m() const
   {
@@ -1264,7 +1470,9 @@ namespace Tessella
   template void Multigrid<Matrix>::initialize(const OtherMatrix &,        \
                                               const OtherMatrix &,        \
                                               const MultigridHierarchy &, \
-                                              const AdditionalData &);
+                                              const AdditionalData &);    \
+  template void Multigrid<Matrix>::update(const OtherMatrix &,            \
+                                          const OtherMatrix &);
 
 #define INSTANTIATE_GRAPH_REPORT(Matrix, VectorNumber) \
   template const DeviceGraphReport &                   \
