@@ -8,9 +8,11 @@
 #include <cmath>
 #include <functional>
 #include <queue>
+#include <tuple>
 #include <utility>
 
 #include "../base/parallel_for.h"
+#include "block_ordering.h"
 
 namespace Tessella
 {
@@ -160,26 +162,33 @@ namespace Tessella
           }
         return sum;
       };
-      using Entry = std::pair<double, unsigned int>;
+      // Sums that differ by a thousandth are equal: on regular meshes rounding
+      // errors would decide otherwise. Of equal sums the first one in the
+      // numbering of Cuthill and McKee is next.
+      const auto step_of = [&](const unsigned int k) {
+        const double sum = discarded(k);
+        return sum > 1e-30 && sum < 1e30
+                 ? static_cast<int>(std::lround(700. * std::log2(sum)))
+               : sum <= 1e-30 ? -1000000
+                              : 1000000;
+      };
+      const std::vector<unsigned int> order = reverse_cuthill_mckee(sparsity);
+      using Entry = std::tuple<int, unsigned int, unsigned int>;
       std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> next;
-      std::vector<double>       present(n);
+      std::vector<int>          present(n);
       std::vector<unsigned int> number(n);
       parallel_for(n, 16, [&](const unsigned int k) {
-        present[k] = discarded(k);
+        present[k] = step_of(k);
       });
       for (unsigned int k = 0; k < n; ++k)
-        {
-          // A row with a NaN is as bad as any.
-          if (!std::isfinite(present[k]))
-            present[k] = 1e300;
-          next.emplace(present[k], k);
-        }
+        next.emplace(present[k], order[k], k);
       unsigned int n_numbered = 0;
       while (!next.empty())
         {
-          const auto [sum, k] = next.top();
+          const Entry        entry = next.top();
+          const unsigned int k     = std::get<2>(entry);
           next.pop();
-          if (numbered[k] || sum != present[k])
+          if (numbered[k] || std::get<0>(entry) != present[k])
             continue;
           numbered[k] = true;
           number[k]   = n_numbered++;
@@ -190,11 +199,11 @@ namespace Tessella
               const unsigned int l = sparsity.block_column[b];
               if (l >= n || numbered[l])
                 continue;
-              const double changed = discarded(l);
-              if (std::isfinite(changed) && changed != present[l])
+              const int changed = step_of(l);
+              if (changed != present[l])
                 {
                   present[l] = changed;
-                  next.emplace(changed, l);
+                  next.emplace(changed, order[l], l);
                 }
             }
         }

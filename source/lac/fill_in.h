@@ -32,7 +32,8 @@ namespace Tessella
      * the row k with the smallest sum of (c_ik c_kj)^2 over all i and j that
      * have no number, are coupled with k and not with each other, where c are
      * coupling_norms(). This is what ILU(0) leaves out, so that the numbering
-     * follows strong couplings. Of equal sums the lowest row is next. Cost: n
+     * follows strong couplings. Of sums that are equal up to a thousandth, the
+     * first one in the numbering of reverse_cuthill_mckee() is next. Cost: n
      * log n, and the cube of the number of neighbours for each row. The
      * structure must be symmetric.
      */

@@ -3,13 +3,16 @@
 // Block preconditioners and multigrid on a CUDA device: the same results and
 // iterations as on the host, symmetry, the same bits when repeated; the
 // messages if there is no device, or too little memory; elasticity, and null
-// spaces. Argument: 2d, 3d, components, null_space, memory or unavailable.
-// Returns 77 if the case cannot run on this machine, 1 if a check fails.
+// spaces. Argument: 2d, 3d, components, null_space, update, memory or
+// unavailable. Returns 77 if the case cannot run on this machine, 1 if a check
+// fails.
 
 #include <iostream>
 
+#include "../../cuda/device/memory_pool.h"
 #include "../multigrid/check_components.h"
 #include "../multigrid/check_null_space.h"
+#include "../multigrid/check_update.h"
 #include "../tests.h"
 #include "checks.h"
 
@@ -407,6 +410,20 @@ main(int argc, char **argv)
       run_components();
     else if (name == "null_space")
       run_null_space();
+    else if (name == "update")
+      {
+        const auto check = [](const std::string &what,
+                              const bool         good,
+                              const std::string &text) {
+          verify(what, good, text);
+        };
+        check_rescaled_updates<Device, DeviceBlockMatrix<float>>(check);
+        const Tessella::internal::Device::PoolUse use =
+          Tessella::internal::Device::pool_use();
+        verify("pieces of memory are freed",
+               use.n_pieces == 0 && use.n_arrays == 0,
+               std::to_string(use.n_arrays));
+      }
     else if (name == "2d")
       run<2>();
     else

@@ -5,19 +5,25 @@
 // Checks of Multigrid::update() with a rescaled penalty, the same for host and
 // device matrices.
 
-#include <type_traits>
+#include <functional>
+#include <string>
 
 #include "check_multigrid.h"
 
 namespace MultigridTest
 {
+  /// Takes the name of a check, whether it is passed, and what is wrong if not.
+  using Verify =
+    std::function<void(const std::string &, const bool, const std::string &)>;
+
   /// A set-up that keeps structures has the bits of a new one. @p MGMatrix:
   /// matrix of multigrid, in the precision of MatrixType or in float.
   template <int dim, typename MatrixType, typename MGMatrix>
   void
   check_rescaled_update(const std::string               &name,
                         const std::vector<unsigned int> &degrees,
-                        const bool                       simplices)
+                        const bool                       simplices,
+                        const Verify                    &verify)
   {
     using MG         = Multigrid<MGMatrix>;
     using VectorType = typename MatrixType::vector_type;
@@ -55,41 +61,45 @@ namespace MultigridTest
                                multigrid.report().levels[0].largest_eigenvalue;
           }
       }
-    deallog << name << ": "
-            << (same && changed && eigenvalues ? "ok" : "wrong: ");
-    if (!(same && changed && eigenvalues))
-      deallog << same << changed << eigenvalues;
-    deallog << std::endl;
+    verify(name,
+           same && changed && eigenvalues,
+           std::to_string(same) + std::to_string(changed) +
+             std::to_string(eigenvalues));
 
     // Structures that were not kept.
     MG other;
     other.initialize(assembler, test.form, test.matrix, hierarchy);
     const std::string message =
       message_of([&] { other.update(assembler, test.form, test.matrix); });
-    deallog << name << ", structures not kept: "
-            << (message.find("keep_structures") != std::string::npos ? "ok"
-                                                                     : message)
-            << std::endl;
+    verify(name + ", structures not kept",
+           message.find("keep_structures") != std::string::npos,
+           message);
   }
 
 
 
   template <typename MatrixType, typename FloatMatrix>
   void
-  check_rescaled_updates()
+  check_rescaled_updates(const Verify &verify)
   {
-    check_rescaled_update<2, MatrixType, MatrixType>("2-D", {3}, false);
-    check_rescaled_update<3, MatrixType, MatrixType>("3-D", {2}, true);
-    check_rescaled_update<2, MatrixType, MatrixType>("hp", {1, 3}, false);
+    check_rescaled_update<2, MatrixType, MatrixType>("2-D", {3}, false, verify);
+    check_rescaled_update<3, MatrixType, MatrixType>("3-D", {2}, true, verify);
+    check_rescaled_update<2, MatrixType, MatrixType>("hp",
+                                                     {1, 3},
+                                                     false,
+                                                     verify);
     check_rescaled_update<2, MatrixType, MatrixType>("lowest degree",
                                                      {1},
-                                                     false);
+                                                     false,
+                                                     verify);
     check_rescaled_update<2, MatrixType, FloatMatrix>("2-D in float",
                                                       {3},
-                                                      false);
+                                                      false,
+                                                      verify);
     check_rescaled_update<3, MatrixType, FloatMatrix>("3-D in float",
                                                       {2},
-                                                      true);
+                                                      true,
+                                                      verify);
   }
 } // namespace MultigridTest
 

@@ -10,5 +10,9 @@ main(int argc, char **argv)
 {
   TestProgram program(argc, argv);
   MultigridTest::check_rescaled_updates<Tessella::HostBlockMatrix<double>,
-                                        Tessella::HostBlockMatrix<float>>();
+                                        Tessella::HostBlockMatrix<float>>(
+    [](const std::string &name, const bool good, const std::string &text) {
+      dealii::deallog << name << ": " << (good ? "ok" : "wrong: " + text)
+                      << std::endl;
+    });
 }
