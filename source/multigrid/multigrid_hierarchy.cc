@@ -26,18 +26,18 @@ namespace Tessella
 
   template <int dim>
   MultigridHierarchy::MultigridHierarchy(
-    const AgglomerationHandler<dim>    &handler,
+    const PolytopicSpace<dim>          &space,
     const NestedAgglomeration::Parents &parents,
     const AdditionalData               &data)
-    : comm(handler.get_communicator())
+    : comm(space.get_communicator())
     , dimension(dim)
-    , components(handler.n_components())
-    , tensor_product(handler.polynomial_space() ==
+    , components(space.n_components())
+    , tensor_product(space.polynomial_space() ==
                      PolynomialSpaceType::tensor_product)
   {
-    const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-    const PolytopicDoFs      &dofs = handler.polytopic_dofs();
-    AssertThrow(handler.n_dofs() > 0,
+    const PolytopicMesh<dim> &mesh = space.polytopic_mesh();
+    const PolytopicDoFs      &dofs = space.polytopic_dofs();
+    AssertThrow(space.n_dofs() > 0,
                 ExcMessage("A multigrid hierarchy needs degrees of freedom: "
                            "call distribute_dofs() of the AgglomerationHandler "
                            "first."));
@@ -53,7 +53,7 @@ namespace Tessella
     levels[0].n_owned = mesh.n_owned_polytopes();
     std::vector<std::uint64_t> first_ghost_row;
     for (unsigned int k = mesh.n_owned_polytopes(); k < mesh.n_polytopes(); ++k)
-      first_ghost_row.push_back(handler.first_dof(k));
+      first_ghost_row.push_back(space.first_dof(k));
     finish_level(levels[0], first_ghost_row);
 
     unsigned int highest = 0;
@@ -560,7 +560,7 @@ namespace Tessella
 
 #define INSTANTIATE(dim)                                                \
   template MultigridHierarchy::MultigridHierarchy(                      \
-    const AgglomerationHandler<dim> &,                                  \
+    const PolytopicSpace<dim> &,                                        \
     const NestedAgglomeration::Parents &,                               \
     const AdditionalData &);                                            \
   template std::unique_ptr<PolytopicSpace<dim>>                         \

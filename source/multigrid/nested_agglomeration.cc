@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -314,75 +315,114 @@ namespace Tessella
         {
           return diagonal.size();
         }
+
+        // Makes offsets of the numbers of edges, of which that of vertex k is
+        // in entry k + 1, and the lists of edges.
+        void
+        add_up()
+        {
+          for (std::size_t k = 1; k < offset.size(); ++k)
+            offset[k] += offset[k - 1];
+          column.resize(offset.back());
+          weight.resize(offset.back());
+        }
       };
 
+      // Entries of a matrix for the constants of the polytopes, one for each
+      // block: the sum of their sizes over the components.
       template <int dim>
-      CouplingGraph
-      coupling_graph(const AgglomerationHandler<dim> &handler,
-                     const HostBlockMatrix<double>   &matrix)
+      std::vector<double>
+      constant_entries(const AgglomerationHandler<dim> &handler,
+                       const HostBlockMatrix<double>   &matrix)
       {
-        const std::vector<double>        &box = handler.polytopic_mesh().box;
         const BlockSparsity              &sparsity = matrix.block_sparsity();
         const std::vector<std::uint64_t> &dofs     = matrix.dof_offset();
-        const unsigned int                n        = sparsity.row_width.size();
         const unsigned int                m        = handler.n_components();
-        AssertThrow(n == handler.polytopic_mesh().n_owned_polytopes(),
-                    ExcMessage("A matrix of " + std::to_string(n) +
-                               " block rows does not belong to a mesh of " +
-                               std::to_string(
-                                 handler.polytopic_mesh().n_owned_polytopes()) +
-                               " polytopes."));
-        // Coefficient of the function 1.
-        std::vector<double> one(n);
-        for (unsigned int k = 0; k < n; ++k)
-          {
-            double volume = 1.;
-            for (int d = 0; d < dim; ++d)
-              volume *= box[2 * dim * std::size_t(k) + dim + d] -
-                        box[2 * dim * std::size_t(k) + d];
-            one[k] = std::sqrt(volume);
-          }
-        // Coupling of row k with the column of block b.
-        const auto entry = [&](const unsigned int k, const std::uint64_t b) {
-          const unsigned int l   = sparsity.block_column[b];
-          const unsigned int n_k = (dofs[k + 1] - dofs[k]) / m,
-                             n_l = (dofs[l + 1] - dofs[l]) / m;
-          double sum             = 0.;
-          for (unsigned int c = 0; c < m; ++c)
-            sum += std::abs(
-              matrix.values()[sparsity.value_offset[k] +
-                              std::uint64_t(c) * n_k * sparsity.row_width[k] +
-                              sparsity.column_offset[b] + c * n_l]);
-          return sum * one[k] * one[l];
-        };
-        CouplingGraph graph;
-        graph.diagonal.assign(n, 0.);
-        for (unsigned int k = 0; k < n; ++k)
-          {
-            double sum = 0.;
+        std::vector<double>               result(sparsity.block_column.size());
+        internal::for_blocks(
+          sparsity.row_width.size(), [&](const unsigned int k) {
+            const std::uint64_t n_k = (dofs[k + 1] - dofs[k]) / m;
             for (std::uint64_t b = sparsity.block_offset[k];
                  b < sparsity.block_offset[k + 1];
                  ++b)
               {
-                const unsigned int l = sparsity.block_column[b];
-                if (l == k)
-                  graph.diagonal[k] = entry(k, b);
-                if (l >= n || l == k)
-                  continue;
-                // Both polytopes have to see the same coupling, also where the
-                // flow goes one way.
-                const std::uint64_t other = sparsity.find_block(l, k);
-                const double        weight =
-                  0.5 *
-                  (entry(k, b) +
-                   (other == BlockSparsity::no_block ? 0. : entry(l, other)));
-                sum += weight;
-                graph.column.push_back(l);
-                graph.weight.push_back(weight);
+                const unsigned int  l   = sparsity.block_column[b];
+                const std::uint64_t n_l = (dofs[l + 1] - dofs[l]) / m;
+                double              sum = 0.;
+                for (unsigned int c = 0; c < m; ++c)
+                  sum += std::abs(
+                    matrix.values()[sparsity.value_offset[k] +
+                                    c * n_k * sparsity.row_width[k] +
+                                    sparsity.column_offset[b] + c * n_l]);
+                result[b] = sum;
               }
-            graph.diagonal[k] = std::max(graph.diagonal[k], sum);
-            graph.offset.push_back(graph.column.size());
-          }
+          });
+        return result;
+      }
+
+      // @p entries: one for each block, see constant_entries().
+      template <int dim>
+      CouplingGraph
+      coupling_graph(const PolytopicMesh<dim>  &mesh,
+                     const BlockSparsity       &sparsity,
+                     const std::vector<double> &entries)
+      {
+        const std::vector<double> &box = mesh.box;
+        const unsigned int         n   = sparsity.row_width.size();
+        AssertThrow(n == mesh.n_owned_polytopes(),
+                    ExcMessage("A matrix of " + std::to_string(n) +
+                               " block rows does not belong to a mesh of " +
+                               std::to_string(mesh.n_owned_polytopes()) +
+                               " polytopes."));
+        // Coefficient of the function 1.
+        std::vector<double> one(n);
+        CouplingGraph       graph;
+        graph.diagonal.assign(n, 0.);
+        graph.offset.assign(n + 1, 0);
+        internal::for_blocks(n, [&](const unsigned int k) {
+          double volume = 1.;
+          for (int d = 0; d < dim; ++d)
+            volume *= box[2 * dim * std::size_t(k) + dim + d] -
+                      box[2 * dim * std::size_t(k) + d];
+          one[k] = std::sqrt(volume);
+          for (std::uint64_t b = sparsity.block_offset[k];
+               b < sparsity.block_offset[k + 1];
+               ++b)
+            if (sparsity.block_column[b] < n && sparsity.block_column[b] != k)
+              ++graph.offset[k + 1];
+        });
+        graph.add_up();
+        internal::for_blocks(n, [&](const unsigned int k) {
+          // Coupling of row @p i with the column of block @p b.
+          const auto entry = [&](const unsigned int i, const std::uint64_t b) {
+            return std::abs(entries[b]) * one[i] *
+                   one[sparsity.block_column[b]];
+          };
+          double        sum  = 0.;
+          std::uint64_t next = graph.offset[k];
+          for (std::uint64_t b = sparsity.block_offset[k];
+               b < sparsity.block_offset[k + 1];
+               ++b)
+            {
+              const unsigned int l = sparsity.block_column[b];
+              if (l == k)
+                graph.diagonal[k] = entry(k, b);
+              if (l >= n || l == k)
+                continue;
+              // Both polytopes have to see the same coupling, also where the
+              // flow goes one way.
+              const std::uint64_t other = sparsity.find_block(l, k);
+              const double        weight =
+                0.5 *
+                (entry(k, b) +
+                 (other == BlockSparsity::no_block ? 0. : entry(l, other)));
+              sum += weight;
+              graph.column[next] = l;
+              graph.weight[next] = weight;
+              ++next;
+            }
+          graph.diagonal[k] = std::max(graph.diagonal[k], sum);
+        });
         graph.outside = graph.diagonal;
         return graph;
       }
@@ -456,14 +496,17 @@ namespace Tessella
                       return parent[l] == invalid_index;
                     });
             });
-            for (unsigned int k = 0; k < n; ++k)
+            std::atomic<bool> any(false);
+            internal::for_blocks(n, [&](const unsigned int k) {
               if (choice[k] != invalid_index && choice[choice[k]] == k)
                 {
                   parent[k] = std::min(k, choice[k]);
-                  changed   = true;
+                  any.store(true, std::memory_order_relaxed);
                 }
+            });
+            changed = any;
           }
-        for (unsigned int k = 0; k < n; ++k)
+        internal::for_blocks(n, [&](const unsigned int k) {
           choice[k] = parent[k] != invalid_index
                         ? k
                         : strongest_neighbor(
@@ -473,6 +516,7 @@ namespace Tessella
                               return parent[l] != invalid_index;
                             },
                             graph.diagonal[k]);
+        });
         for (unsigned int k = 0; k < n; ++k)
           parent[k] = choice[k] == invalid_index ? k
                       : choice[k] == k           ? parent[k]
@@ -494,45 +538,72 @@ namespace Tessella
         std::vector<unsigned int> next(first.begin(), first.end() - 1);
         for (unsigned int k = 0; k < parent.size(); ++k)
           member[next[parent[k]]++] = k;
-        CouplingGraph                                result;
-        std::vector<std::pair<unsigned int, double>> list;
-        for (unsigned int K = 0; K < n_groups; ++K)
-          {
-            double diagonal = 0., outside = 0.;
-            list.clear();
-            for (unsigned int i = first[K]; i < first[K + 1]; ++i)
-              {
-                const unsigned int k = member[i];
-                diagonal += graph.diagonal[k];
-                outside += graph.outside[k];
-                for (std::uint64_t e = graph.offset[k]; e < graph.offset[k + 1];
-                     ++e)
-                  if (parent[graph.column[e]] == K)
-                    outside -= graph.weight[e];
-                  else
-                    list.emplace_back(parent[graph.column[e]], graph.weight[e]);
-              }
-            std::stable_sort(list.begin(),
-                             list.end(),
-                             [](const auto &a, const auto &b) {
-                               return a.first < b.first;
-                             });
-            double sum = 0.;
-            for (std::size_t i = 0; i < list.size(); ++i)
-              {
-                sum += list[i].second;
-                if (i > 0 && list[i - 1].first == list[i].first)
-                  result.weight.back() += list[i].second;
-                else
-                  {
-                    result.column.push_back(list[i].first);
-                    result.weight.push_back(list[i].second);
-                  }
-              }
-            result.offset.push_back(result.column.size());
-            result.diagonal.push_back(diagonal);
-            result.outside.push_back(std::max(outside, sum));
-          }
+        CouplingGraph result;
+        result.diagonal.assign(n_groups, 0.);
+        result.outside.assign(n_groups, 0.);
+        result.offset.assign(n_groups + 1, 0);
+        // Calls function(K, edges of group K in the order of their columns),
+        // where edges of a column keep the order of the members.
+        using List          = std::vector<std::pair<unsigned int, double>>;
+        const auto for_rows = [&](const auto &function) {
+          internal::for_block_ranges(
+            n_groups, [&](const unsigned int begin, const unsigned int end) {
+              List list;
+              for (unsigned int K = begin; K < end; ++K)
+                {
+                  list.clear();
+                  for (unsigned int i = first[K]; i < first[K + 1]; ++i)
+                    for (std::uint64_t e = graph.offset[member[i]];
+                         e < graph.offset[member[i] + 1];
+                         ++e)
+                      if (parent[graph.column[e]] != K)
+                        list.emplace_back(parent[graph.column[e]],
+                                          graph.weight[e]);
+                  std::stable_sort(list.begin(),
+                                   list.end(),
+                                   [](const auto &a, const auto &b) {
+                                     return a.first < b.first;
+                                   });
+                  function(K, list);
+                }
+            });
+        };
+        const auto is_new = [](const List &list, const std::size_t i) {
+          return i == 0 || list[i - 1].first != list[i].first;
+        };
+        for_rows([&](const unsigned int K, const List &list) {
+          for (std::size_t i = 0; i < list.size(); ++i)
+            result.offset[K + 1] += is_new(list, i);
+        });
+        result.add_up();
+        for_rows([&](const unsigned int K, const List &list) {
+          double diagonal = 0., outside = 0., sum = 0.;
+          for (unsigned int i = first[K]; i < first[K + 1]; ++i)
+            {
+              const unsigned int k = member[i];
+              diagonal += graph.diagonal[k];
+              outside += graph.outside[k];
+              for (std::uint64_t e = graph.offset[k]; e < graph.offset[k + 1];
+                   ++e)
+                if (parent[graph.column[e]] == K)
+                  outside -= graph.weight[e];
+            }
+          std::uint64_t next = result.offset[K];
+          for (std::size_t i = 0; i < list.size(); ++i)
+            {
+              sum += list[i].second;
+              if (is_new(list, i))
+                {
+                  result.column[next] = list[i].first;
+                  result.weight[next] = list[i].second;
+                  ++next;
+                }
+              else
+                result.weight[next - 1] += list[i].second;
+            }
+          result.diagonal[K] = diagonal;
+          result.outside[K]  = std::max(outside, sum);
+        });
         return result;
       }
     } // namespace
@@ -546,12 +617,29 @@ namespace Tessella
              const unsigned int               n_children,
              const unsigned int               n_coarsest)
     {
-      const MPI_Comm     communicator = handler.get_communicator();
+      return coupling(handler,
+                      matrix.block_sparsity(),
+                      constant_entries(handler, matrix),
+                      n_children,
+                      n_coarsest);
+    }
+
+
+
+    template <int dim>
+    Parents
+    coupling(const PolytopicSpace<dim> &space,
+             const BlockSparsity       &sparsity,
+             const std::vector<double> &entries,
+             const unsigned int         n_children,
+             const unsigned int         n_coarsest)
+    {
+      const MPI_Comm     communicator = space.get_communicator();
       const unsigned int factor       = children<dim>(n_children);
       Parents            result;
       CouplingGraph      graph;
       Tessella::on_all_processes(communicator, [&] {
-        graph = coupling_graph(handler, matrix);
+        graph = coupling_graph(space.polytopic_mesh(), sparsity, entries);
       });
       while (are_too_many(graph.n_vertices(), n_coarsest, communicator))
         {
@@ -564,8 +652,9 @@ namespace Tessella
               std::vector<unsigned int> pairs    = join_pairs(graph);
               const unsigned int        n_groups = internal::renumber(pairs);
               graph                              = join(graph, pairs, n_groups);
-              for (unsigned int &K : parent)
-                K = pairs[K];
+              internal::for_blocks(n, [&](const unsigned int k) {
+                parent[k] = pairs[parent[k]];
+              });
             }
           const unsigned int n_groups = graph.n_vertices();
           graph.diagonal              = graph.outside;
@@ -699,6 +788,11 @@ namespace Tessella
                             const unsigned int);                          \
   template Parents coupling(const AgglomerationHandler<dim> &,            \
                             const HostBlockMatrix<double> &,              \
+                            const unsigned int,                           \
+                            const unsigned int);                          \
+  template Parents coupling(const PolytopicSpace<dim> &,                  \
+                            const BlockSparsity &,                        \
+                            const std::vector<double> &,                  \
                             const unsigned int,                           \
                             const unsigned int);                          \
   template Parents by_id(const AgglomerationHandler<dim> &,               \

@@ -84,6 +84,20 @@ namespace Tessella
              const unsigned int               n_coarsest = 64);
 
     /**
+     * The same for a matrix with the blocks @p sparsity of which only the
+     * entries for the constants of polytopes are given: @p entries has one for
+     * each block, of several components the sum of their sizes. The matrix may
+     * be on a device.
+     */
+    template <int dim>
+    Parents
+    coupling(const PolytopicSpace<dim> &space,
+             const BlockSparsity       &sparsity,
+             const std::vector<double> &entries,
+             const unsigned int         n_children = 0,
+             const unsigned int         n_coarsest = 64);
+
+    /**
      * Groups polytopes by polytope ids of the active cells, finest level first;
      * the ids of the handler itself are not included. Throws an exception with
      * the polytope and the level if cells of one polytope belong to different
@@ -181,8 +195,9 @@ namespace Tessella
       }
     };
 
+    /// @p space: an AgglomerationHandler, or another space on its polytopes.
     template <int dim>
-    MultigridHierarchy(const AgglomerationHandler<dim>    &handler,
+    MultigridHierarchy(const PolytopicSpace<dim>          &space,
                        const NestedAgglomeration::Parents &parents,
                        const AdditionalData &data = AdditionalData());
 
