@@ -11,6 +11,8 @@
 #include <array>
 #include <cmath>
 
+#include "../base/collective.h"
+#include "../base/parallel_for.h"
 #include "interface_sides.h"
 #include "local_basis.h"
 #include "weighted_penalty_form.h"
@@ -37,13 +39,17 @@ namespace Tessella
           , trace(trace)
           , form(form)
           , order(order)
+          , equal_weights(TraceInjection<dim>::has_equal_weights(*form))
           , exponents(legendre_exponents(dim, 1, false))
         {}
 
-        /// Writes the matrices of both sides; that of side 1 may be null.
+        /// Adds the matrices of both sides, with @p n_modes columns, to zeros;
+        /// that of side 1 may be null. @p is_edge: whether the interface is one
+        /// straight edge.
         void
         operator()(const unsigned int interface,
-                   const unsigned int n_functions,
+                   const unsigned int n_modes,
+                   const bool         is_edge,
                    double            *side_0,
                    double            *side_1)
         {
@@ -52,14 +58,18 @@ namespace Tessella
                p < trace.patch_offset[interface + 1];
                ++p)
             {
-              double share[2] = {0., 0.}, upwind[2] = {0., 0.}, area = 0.;
+              double     share[2] = {0., 0.}, upwind[2] = {0., 0.}, area = 0.;
+              const bool needs_shares = side_1 != nullptr && !equal_weights;
               for (unsigned int f = trace.facet_offset[p];
                    f < trace.facet_offset[p + 1];
                    ++f)
                 {
-                  quadrature.reinit_facet(mesh, interface, f, 0, order);
-                  evaluate(p);
-                  if (side_1 != nullptr)
+                  if (!is_edge || needs_shares)
+                    quadrature.reinit_facet(
+                      mesh, interface, f, 0, is_edge ? 3 : order);
+                  if (!is_edge)
+                    evaluate(p);
+                  if (needs_shares)
                     {
                       add_diffusion(share);
                       add_advection(upwind);
@@ -68,24 +78,29 @@ namespace Tessella
                     }
                   for (unsigned int t = 0; t < 2; ++t)
                     if (sides[t] != nullptr)
-                      add(
-                        p,
-                        t == 0 ? quadrature.x : quadrature.neighbor_x,
-                        mesh.interface_polytope[2 * std::size_t(interface) + t],
-                        n_functions,
-                        sides[t]);
+                      {
+                        const unsigned int k =
+                          mesh
+                            .interface_polytope[2 * std::size_t(interface) + t];
+                        if (is_edge)
+                          set_edge(interface, p, f, t, k, n_modes, sides[t]);
+                        else
+                          add(p,
+                              t == 0 ? quadrature.x : quadrature.neighbor_x,
+                              k,
+                              n_modes,
+                              sides[t]);
+                      }
                 }
               if (side_1 == nullptr)
                 continue;
-              const double height = mean_height(interface, area);
+              const double height =
+                needs_shares ? mean_height(interface, area) : 0.;
               for (unsigned int t = 0; t < 2; ++t)
                 share[t] += height * upwind[t];
               const double sum = share[0] + share[1];
               for (unsigned int t = 0; t < 2; ++t)
-                scale(p,
-                      sum > 0. ? share[t] / sum : 0.5,
-                      n_functions,
-                      sides[t]);
+                scale(p, sum > 0. ? share[t] / sum : 0.5, n_modes, sides[t]);
             }
         }
 
@@ -188,7 +203,7 @@ namespace Tessella
         add(const unsigned int                          p,
             const std::array<std::vector<double>, dim> &x,
             const unsigned int                          polytope,
-            const unsigned int                          n_functions,
+            const unsigned int                          n_modes,
             double                                     *matrix)
         {
           const unsigned int  n   = quadrature.size();
@@ -212,25 +227,83 @@ namespace Tessella
                                               1.);
                     sum += v * mu[q];
                   }
-                matrix[i * n_functions + trace.first_function[p] + m] += sum;
+                matrix[i * n_modes + trace.first_function[p] + m] += sum;
               }
+        }
+
+        /// Sets the matrix of polytope @p k, on side @p t, for a straight edge.
+        /// With v_m and v_h, the value of a function in the middle and half of
+        /// its difference along the edge, the projection has the coefficients
+        /// |F|^(1/2) v_m and (|F| / 3)^(1/2) v_h for the trace functions
+        /// |F|^(-1/2) and (3 / |F|)^(1/2) xi, with xi from -1 to 1 along the
+        /// edge.
+        void
+        set_edge(const unsigned int interface,
+                 const unsigned int p,
+                 const unsigned int f,
+                 const unsigned int t,
+                 const unsigned int k,
+                 const unsigned int n_modes,
+                 double            *matrix) const
+        {
+          const double *const x =
+            &mesh
+               .facet_vertices[dim * std::size_t(mesh.facet_vertex_offset[f])];
+          const double *const frame =
+            &trace.frame[std::size_t(dim * dim + 2 * dim) * p];
+          const double *const box = &mesh.box[2 * dim * std::size_t(k)];
+          const double *const shift =
+            &mesh.shift[t == 0
+                          ? 0
+                          : dim * std::size_t(mesh.interface_shift[interface])];
+          double volume = 1., direction = 0.;
+          for (unsigned int d = 0; d < dim; ++d)
+            {
+              volume *= box[dim + d] - box[d];
+              direction += frame[d] * (x[dim + d] - x[d]);
+            }
+          const double measure = mesh.facet_measure[f];
+          const double sign    = direction > 0. ? 1. : -1.;
+          for (unsigned int i = 0; i < dim + 1; ++i)
+            {
+              double middle = 1., half = 0.;
+              for (unsigned int d = 0; d < dim; ++d)
+                if (exponents[i * dim + d] == 1)
+                  {
+                    const double length = box[dim + d] - box[d];
+                    middle =
+                      std::sqrt(3.) *
+                      ((x[d] + x[dim + d] + 2. * shift[d] - 2. * box[d]) /
+                         length -
+                       1.);
+                    half = std::sqrt(3.) * (x[dim + d] - x[d]) / length;
+                  }
+              matrix[i * n_modes] = middle * std::sqrt(measure / volume);
+              if (n_modes > 1)
+                matrix[i * n_modes + 1] =
+                  sign * half * std::sqrt(measure / (3. * volume));
+            }
         }
 
         void
         scale(const unsigned int p,
               const double       factor,
-              const unsigned int n_functions,
+              const unsigned int n_modes,
               double            *matrix) const
         {
+          const unsigned int first = trace.first_function[p];
+          const unsigned int end =
+            std::min(n_modes, first + trace.n_patch_functions[p]);
           for (unsigned int i = 0; i < dim + 1; ++i)
-            for (unsigned int m = 0; m < trace.n_patch_functions[p]; ++m)
-              matrix[i * n_functions + trace.first_function[p] + m] *= factor;
+            for (unsigned int m = first; m < end; ++m)
+              matrix[i * n_modes + m] *= factor;
         }
 
         const PolytopicMesh<dim>        &mesh;
         const TraceSpace<dim>           &trace;
         const WeightedPenaltyForm<dim>  *form;
         const unsigned int               order;
+        const bool                       equal_weights;
         const std::vector<unsigned char> exponents;
         InterfaceQuadrature<dim>         quadrature;
         std::vector<double>              values, an, scratch;
@@ -241,231 +314,254 @@ namespace Tessella
 
     template <int dim>
     TraceInjection<dim>::TraceInjection(
-      const AgglomerationHandler<dim>  &handler,
-      const AgglomerationHandler<dim>  &coarse,
-      const HDG<dim>                   &hdg,
-      const Form<dim>                  &form,
-      const std::vector<std::uint64_t> &trace_offset)
-      : n_blocks(trace_offset.size() - 1)
+      const AgglomerationHandler<dim> &handler,
+      const HDG<dim>                  &hdg,
+      const BlockMatrixBase           &matrix)
+      : n_blocks(matrix.block_sparsity().row_width.size())
       , n_polytopes(handler.n_polytopes())
-      , coarse_offset(coarse.polytopic_dofs().dof_offset.begin(),
-                      coarse.polytopic_dofs().dof_offset.end())
+      , handler(handler)
+      , hdg(hdg)
+      , trace_matrix(matrix)
     {
-      fine_offset = trace_offset;
-      fine_offset.insert(fine_offset.end(),
-                         trace_offset.begin(),
-                         trace_offset.end());
-      set_parents(handler, hdg);
-      set_matrices(handler, hdg, form);
+      Tessella::on_all_processes(handler.get_communicator(), [&] {
+        find_blocks();
+        list_sides();
+      });
     }
 
 
 
+    // Own blocks have the order of their interfaces, ghosts that of their
+    // global indices.
     template <int dim>
     void
-    TraceInjection<dim>::set_parents(const AgglomerationHandler<dim> &handler,
-                                     const HDG<dim>                  &hdg)
+    TraceInjection<dim>::find_blocks()
     {
-      const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
-      parent.assign(side_1(n_blocks), 0);
-      std::vector<unsigned int> block(mesh.n_interfaces(), invalid_index);
+      const PolytopicMesh<dim>         &mesh      = handler.polytopic_mesh();
+      const std::vector<std::uint64_t> &offset    = trace_matrix.dof_offset();
+      const auto                       &partition = trace_matrix.partition();
+      const std::uint64_t               first_row =
+        partition == nullptr ? 0 : partition->first_row();
+      const std::uint64_t n_owned_rows = offset[n_blocks];
+      interface.assign(offset.size() - 1, invalid_index);
+      block.assign(mesh.n_interfaces(), invalid_index);
+      unsigned int n_found = 0;
+      const auto   check   = [](const bool fits) {
+        AssertThrow(fits,
+                    ExcMessage("The trace matrix does not belong to this HDG "
+                                   "object: call its reinit() and assemble() "
+                                   "before TraceMultigrid::initialize()."));
+      };
       for (unsigned int i = 0; i < mesh.n_interfaces(); ++i)
         {
           const types::global_dof_index first = hdg.first_dof(i);
           if (first == numbers::invalid_dof_index)
             continue;
-          const unsigned int b = interface.size();
-          AssertThrow(b < n_blocks && fine_offset[b] == first,
-                      ExcMessage("The trace matrix does not belong to this HDG "
-                                 "object: call its reinit() and assemble() "
-                                 "before TraceMultigrid::initialize()."));
-          block[i] = b;
-          interface.push_back(i);
-          const unsigned int *const k =
-            &mesh.interface_polytope[2 * std::size_t(i)];
-          parent[b]         = k[0];
-          parent[side_1(b)] = k[1] == invalid_index ? k[0] : k[1];
+          unsigned int b = n_found;
+          if (first >= first_row && first < first_row + n_owned_rows)
+            {
+              check(b < n_blocks && first_row + offset[b] == first);
+              ++n_found;
+            }
+          else
+            {
+              check(partition != nullptr);
+              const auto &ghosts = partition->first_ghost_rows();
+              const auto  place =
+                std::lower_bound(ghosts.begin(), ghosts.end(), first);
+              check(place != ghosts.end() && *place == first);
+              b = n_blocks + (place - ghosts.begin());
+            }
+          block[i]     = b;
+          interface[b] = i;
         }
-      AssertThrow(interface.size() == n_blocks,
-                  ExcMessage("The trace matrix has " +
-                             std::to_string(n_blocks) +
-                             " block rows, but there are " +
-                             std::to_string(interface.size()) +
-                             " interfaces with degrees of freedom."));
-      child_offset.assign(1, 0);
-      for (unsigned int k = 0; k < n_polytopes; ++k)
-        {
-          for (const unsigned int e : interface_sides(mesh, k))
-            if (block[e / 2] != invalid_index)
-              child.push_back(e % 2 == 0 ? block[e / 2] : side_1(block[e / 2]));
-          child_offset.push_back(child.size());
-        }
+      AssertThrow(n_found == n_blocks,
+                  ExcMessage(
+                    "The trace matrix has " + std::to_string(n_blocks) +
+                    " block rows, but there are " + std::to_string(n_found) +
+                    " interfaces with degrees of freedom."));
     }
 
 
 
     template <int dim>
     void
-    TraceInjection<dim>::set_matrices(const AgglomerationHandler<dim> &handler,
-                                      const HDG<dim>                  &hdg,
-                                      const Form<dim>                 &form)
+    TraceInjection<dim>::list_sides()
+    {
+      const PolytopicMesh<dim> &mesh  = handler.polytopic_mesh();
+      const unsigned int        n_all = interface.size();
+      polytope.assign(2 * std::size_t(n_all), invalid_index);
+      matrix_offset.assign(n_all + 1, 0);
+      const TraceSpace<dim> &trace = hdg.trace_space();
+      parallel_for(n_all, 1024, [&](const unsigned int b) {
+        const unsigned int i = interface[b];
+        if (i == invalid_index)
+          return;
+        for (unsigned int t = 0; t < 2; ++t)
+          polytope[2 * std::size_t(b) + t] =
+            mesh.interface_polytope[2 * std::size_t(i) + t];
+        matrix_offset[b + 1] = is_edge(i) ? std::min(trace.n_functions[i], 2u)
+                                          : trace.n_functions[i];
+      });
+      for (unsigned int b = 0; b < n_all; ++b)
+        {
+          const unsigned int n_modes = matrix_offset[b + 1];
+          max_modes                  = std::max(max_modes, n_modes);
+          matrix_offset[b + 1] = matrix_offset[b] + 2 * (dim + 1) * n_modes;
+        }
+      side_offset.assign(n_polytopes + 1, 0);
+      parallel_for(n_polytopes, 256, [&](const unsigned int k) {
+        for (const unsigned int e : interface_sides(mesh, k))
+          if (block[e / 2] != invalid_index)
+            ++side_offset[k + 1];
+      });
+      for (unsigned int k = 0; k < n_polytopes; ++k)
+        side_offset[k + 1] += side_offset[k];
+      side.resize(side_offset[n_polytopes]);
+      parallel_for(n_polytopes, 256, [&](const unsigned int k) {
+        unsigned int next = side_offset[k];
+        for (const unsigned int e : interface_sides(mesh, k))
+          if (block[e / 2] != invalid_index)
+            side[next++] = 2 * block[e / 2] + e % 2;
+      });
+    }
+
+
+
+    template <int dim>
+    bool
+    TraceInjection<dim>::is_edge(const unsigned int interface) const
+    {
+      const PolytopicMesh<dim> &mesh  = handler.polytopic_mesh();
+      const TraceSpace<dim>    &trace = hdg.trace_space();
+      if (dim != 2 || trace.tensor_product ||
+          trace.patch_offset[interface + 1] !=
+            trace.patch_offset[interface] + 1)
+        return false;
+      const unsigned int p = trace.patch_offset[interface],
+                         f = trace.facet_offset[p];
+      return trace.facet_offset[p + 1] == f + 1 &&
+             mesh.facet_type[f] == FacetType::simplex &&
+             mesh.facet_measure[f] > 0.;
+    }
+
+
+
+    template <int dim>
+    bool
+    TraceInjection<dim>::has_equal_weights(const Form<dim> &form)
+    {
+      const VolumeStructure structure = form.volume_structure();
+      return structure.constant && !structure.b;
+    }
+
+
+
+    template <int dim>
+    void
+    TraceInjection<dim>::set_matrices(const Form<dim> &form)
     {
       const PolytopicMesh<dim> &mesh = handler.polytopic_mesh();
       const bool                product =
         handler.polynomial_space() == PolynomialSpaceType::tensor_product;
       const unsigned int order = local_quadrature_order(
         dim, std::max(handler.max_degree(), 1u), product, 0);
-      prepare_quadrature(handler, order);
-      const WeightedPenaltyForm<dim> weighted(form);
-      matrix_offset.assign(fine_offset.size(), 0);
-      for (unsigned int e = 0; e + 1 < matrix_offset.size(); ++e)
-        matrix_offset[e + 1] =
-          matrix_offset[e] +
-          (e == n_blocks ? 0
-                         : (dim + 1) * (fine_offset[e + 1] - fine_offset[e]));
-      matrix.assign(matrix_offset.back(), 0.);
-      parallel::apply_to_subranges(
-        0u,
-        n_blocks,
-        [&](const unsigned int begin, const unsigned int end) {
-          PatchMatrices<dim> make(mesh, hdg.trace_space(), &weighted, order);
-          for (unsigned int b = begin; b < end; ++b)
-            {
-              const unsigned int i = interface[b];
-              const bool         boundary =
-                mesh.interface_polytope[2 * std::size_t(i) + 1] ==
-                invalid_index;
-              make(i,
-                   fine_offset[b + 1] - fine_offset[b],
-                   &matrix[matrix_offset[b]],
-                   boundary ? nullptr : &matrix[matrix_offset[side_1(b)]]);
-            }
-        },
-        64);
+      Tessella::on_all_processes(handler.get_communicator(), [&] {
+        prepare_quadrature(handler, order);
+        const WeightedPenaltyForm<dim> weighted(form);
+        matrix.assign(matrix_offset.back(), 0.);
+        parallel::apply_to_subranges(
+          0u,
+          static_cast<unsigned int>(interface.size()),
+          [&](const unsigned int begin, const unsigned int end) {
+            PatchMatrices<dim> make(mesh, hdg.trace_space(), &weighted, order);
+            for (unsigned int b = begin; b < end; ++b)
+              {
+                const unsigned int i = interface[b];
+                if (i == invalid_index)
+                  continue;
+                const bool boundary =
+                  mesh.interface_polytope[2 * std::size_t(i) + 1] ==
+                  invalid_index;
+                double *const     side_0 = &matrix[matrix_offset[b]];
+                const std::size_t size =
+                  (matrix_offset[b + 1] - matrix_offset[b]) / 2;
+                make(i,
+                     size / (dim + 1),
+                     is_edge(i),
+                     side_0,
+                     boundary ? nullptr : side_0 + size);
+              }
+          },
+          64);
+      });
     }
 
 
 
     template <int dim>
     BlockSparsity
-    TraceInjection<dim>::galerkin_sparsity(const BlockSparsity &sparsity,
-                                           const BlockSparsity &least) const
+    TraceInjection<dim>::galerkin_sparsity(const BlockSparsity &least) const
     {
-      std::vector<std::vector<unsigned int>> columns(n_polytopes);
-      parallel::apply_to_subranges(
-        0u,
-        n_polytopes,
-        [&](const unsigned int begin, const unsigned int end) {
-          for (unsigned int k = begin; k < end; ++k)
-            {
-              std::vector<unsigned int> &list = columns[k];
-              list.assign(least.block_column.begin() + least.block_offset[k],
-                          least.block_column.begin() +
-                            least.block_offset[k + 1]);
-              for (unsigned int c = child_offset[k]; c < child_offset[k + 1];
-                   ++c)
-                {
-                  const unsigned int i = child[c] % (n_blocks + 1);
-                  for (std::uint64_t b = sparsity.block_offset[i];
-                       b < sparsity.block_offset[i + 1];
+      const BlockSparsity &sparsity = trace_matrix.block_sparsity();
+      // Calls function(k, columns of row k) on all threads.
+      const auto for_rows = [&](const auto &function) {
+        parallel::apply_to_subranges(
+          0u,
+          n_polytopes,
+          [&](const unsigned int begin, const unsigned int end) {
+            std::vector<unsigned int> list;
+            for (unsigned int k = begin; k < end; ++k)
+              {
+                list.assign(least.block_column.begin() + least.block_offset[k],
+                            least.block_column.begin() +
+                              least.block_offset[k + 1]);
+                for (unsigned int s = side_offset[k]; s < side_offset[k + 1];
+                     ++s)
+                  for (std::uint64_t b = sparsity.block_offset[side[s] / 2];
+                       b < sparsity.block_offset[side[s] / 2 + 1];
                        ++b)
-                    {
-                      list.push_back(parent[sparsity.block_column[b]]);
-                      list.push_back(parent[side_1(sparsity.block_column[b])]);
-                    }
-                }
-              std::sort(list.begin(), list.end());
-              list.erase(std::unique(list.begin(), list.end()), list.end());
-            }
-        },
-        64);
+                    for (unsigned int t = 0; t < 2; ++t)
+                      {
+                        const unsigned int l =
+                          polytope[2 * std::size_t(sparsity.block_column[b]) +
+                                   t];
+                        if (l != invalid_index)
+                          list.push_back(l);
+                      }
+                std::sort(list.begin(), list.end());
+                list.erase(std::unique(list.begin(), list.end()), list.end());
+                function(k, list);
+              }
+          },
+          64);
+      };
       BlockSparsity result;
-      result.block_offset.assign(1, 0);
-      result.value_offset.assign(1, 0);
+      result.block_offset.assign(n_polytopes + 1, 0);
+      result.value_offset.assign(n_polytopes + 1, 0);
+      result.row_width.resize(n_polytopes);
+      for_rows(
+        [&](const unsigned int k, const std::vector<unsigned int> &list) {
+          result.block_offset[k + 1] = list.size();
+          result.row_width[k]        = (dim + 1) * list.size();
+          result.value_offset[k + 1] = (dim + 1) * (dim + 1) * list.size();
+        });
       for (unsigned int k = 0; k < n_polytopes; ++k)
         {
-          unsigned int width = 0;
-          for (const unsigned int l : columns[k])
-            {
-              result.block_column.push_back(l);
-              result.column_offset.push_back(width);
-              width += coarse_offset[l + 1] - coarse_offset[l];
-            }
-          result.row_width.push_back(width);
-          result.block_offset.push_back(result.block_column.size());
-          result.value_offset.push_back(
-            result.value_offset.back() +
-            width * (coarse_offset[k + 1] - coarse_offset[k]));
+          result.block_offset[k + 1] += result.block_offset[k];
+          result.value_offset[k + 1] += result.value_offset[k];
         }
+      result.block_column.resize(result.block_offset[n_polytopes]);
+      result.column_offset.resize(result.block_offset[n_polytopes]);
+      for_rows(
+        [&](const unsigned int k, const std::vector<unsigned int> &list) {
+          std::copy(list.begin(),
+                    list.end(),
+                    result.block_column.begin() + result.block_offset[k]);
+          for (std::size_t b = 0; b < list.size(); ++b)
+            result.column_offset[result.block_offset[k] + b] = (dim + 1) * b;
+        });
       return result;
-    }
-
-
-
-    template <int dim>
-    void
-    TraceInjection<dim>::galerkin(const BlockSparsity       &sparsity,
-                                  const std::vector<double> &values,
-                                  const BlockSparsity       &least,
-                                  HostBlockMatrix<double>   &result) const
-    {
-      const BlockSparsity coarse = galerkin_sparsity(sparsity, least);
-      result.reinit(coarse, coarse_offset);
-      double *const to   = result.values();
-      const auto    rows = [&](const unsigned int k) {
-        std::vector<double> half;
-        for (unsigned int c = child_offset[k]; c < child_offset[k + 1]; ++c)
-          {
-            const unsigned int i     = child[c] % (n_blocks + 1);
-            const unsigned int width = sparsity.row_width[i];
-            const unsigned int n_i   = fine_offset[i + 1] - fine_offset[i];
-            const double      *P     = &matrix[matrix_offset[child[c]]];
-            half.assign(std::size_t(dim + 1) * width, 0.);
-            for (unsigned int r = 0; r < dim + 1; ++r)
-              for (unsigned int m = 0; m < n_i; ++m)
-                {
-                  const double  factor = P[r * n_i + m];
-                  const double *row =
-                    &values[sparsity.value_offset[i] + std::size_t(m) * width];
-                  double *const sums = &half[std::size_t(r) * width];
-                  for (unsigned int j = 0; j < width && factor != 0.; ++j)
-                    sums[j] += factor * row[j];
-                }
-            for (std::uint64_t b = sparsity.block_offset[i];
-                 b < sparsity.block_offset[i + 1];
-                 ++b)
-              {
-                const unsigned int j   = sparsity.block_column[b];
-                const unsigned int n_j = fine_offset[j + 1] - fine_offset[j];
-                for (const unsigned int e : {j, side_1(j)})
-                  {
-                    const double       *Q     = &matrix[matrix_offset[e]];
-                    const std::uint64_t place = coarse.find_block(k, parent[e]);
-                    for (unsigned int r = 0; r < dim + 1; ++r)
-                      for (unsigned int s = 0; s < dim + 1; ++s)
-                        {
-                          const double *const from =
-                            &half[std::size_t(r) * width +
-                                  sparsity.column_offset[b]];
-                          double sum = 0.;
-                          for (unsigned int m = 0; m < n_j; ++m)
-                            sum += from[m] * Q[s * n_j + m];
-                          to[coarse.value_offset[k] +
-                             std::size_t(r) * coarse.row_width[k] +
-                             coarse.column_offset[place] + s] += sum;
-                        }
-                  }
-              }
-          }
-      };
-      parallel::apply_to_subranges(
-        0u,
-        n_polytopes,
-        [&](const unsigned int begin, const unsigned int end) {
-          for (unsigned int k = begin; k < end; ++k)
-            rows(k);
-        },
-        16);
     }
 
 

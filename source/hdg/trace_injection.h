@@ -3,7 +3,7 @@
 #define tessella_source_hdg_trace_injection_h
 
 #include <tessella/hdg/hdg.h>
-#include <tessella/lac/host_block_matrix.h>
+#include <tessella/lac/block_matrix_base.h>
 
 #include <cstdint>
 #include <vector>
@@ -19,66 +19,64 @@ namespace Tessella
      * side t in the sum of both, patch by patch (1 at the boundary). Dirichlet
      * interfaces have no traces.
      *
-     * Arrays are those of BlockTransfer with one peculiarity: a block of traces
-     * has two parents. Entry i of the lists of fine blocks is block i with the
-     * polytope on side 0, entry side_1(i) the same block with the polytope on
-     * side 1; its matrix is zero, and it is no child, where there is no such
-     * polytope.
+     * Arrays are those of InterfaceTransfer. On an interface that is one
+     * straight edge, whose trace functions are Legendre polynomials, only the
+     * first two of them have a part in the projection, and the matrices are
+     * known in closed form; elsewhere all trace functions are modes, and the
+     * projection is computed by quadrature.
+     *
+     * <b>Many processes.</b> Blocks are those of the trace matrix, ghosts
+     * included; those of ghosts that bound no polytope of this process have no
+     * modes.
      */
     template <int dim>
     struct TraceInjection
     {
-      /// @p coarse has one function of degree 0 and dim of degree 1 on each
-      /// polytope of @p handler, on one process.
-      TraceInjection(const AgglomerationHandler<dim>  &handler,
-                     const AgglomerationHandler<dim>  &coarse,
-                     const HDG<dim>                   &hdg,
-                     const Form<dim>                  &form,
-                     const std::vector<std::uint64_t> &trace_offset);
+      /// Lists the sides. @p matrix is the trace matrix of @p hdg; the
+      /// references must outlive the object. Collective.
+      TraceInjection(const AgglomerationHandler<dim> &handler,
+                     const HDG<dim>                  &hdg,
+                     const BlockMatrixBase           &matrix);
 
-      unsigned int
-      side_1(const unsigned int block) const
-      {
-        return n_blocks + 1 + block;
-      }
+      /// Computes the matrices for the coefficients of @p form. Collective.
+      void
+      set_matrices(const Form<dim> &form);
 
-      unsigned int n_blocks = 0, n_polytopes = 0;
-      /// First DoFs of the entries, and of the polytopes.
-      std::vector<std::uint64_t> fine_offset, coarse_offset;
-      /// Polytope of each entry.
-      std::vector<unsigned int> parent;
-      /// Entries of each polytope, in the order of its interfaces.
-      std::vector<unsigned int> child_offset, child;
-      /// Matrix of each entry: (dim + 1) rows with one value for each trace
-      /// function.
+      /// Whether the weights of both sides are equal, whatever the values of
+      /// the coefficients.
+      static bool
+      has_equal_weights(const Form<dim> &form);
+
+      /**
+       * Structure of the Galerkin matrix P^T T P on one process: two polytopes
+       * are coupled if interfaces of theirs bound a common polytope, or if they
+       * are in @p least.
+       */
+      BlockSparsity
+      galerkin_sparsity(const BlockSparsity &least) const;
+
+      unsigned int n_blocks = 0, n_polytopes = 0, max_modes = 0;
+      /// See InterfaceTransfer.
+      std::vector<unsigned int>  polytope, side_offset, side;
       std::vector<std::uint64_t> matrix_offset;
       std::vector<double>        matrix;
 
-      /**
-       * Galerkin matrix P^T T P for the trace matrix with the structure
-       * @p sparsity and @p values. Two polytopes are coupled if interfaces of
-       * theirs bound a common polytope, or if they are in @p least.
-       */
-      void
-      galerkin(const BlockSparsity       &sparsity,
-               const std::vector<double> &values,
-               const BlockSparsity       &least,
-               HostBlockMatrix<double>   &result) const;
-
     private:
       void
-      set_parents(const AgglomerationHandler<dim> &handler,
-                  const HDG<dim>                  &hdg);
+      find_blocks();
       void
-      set_matrices(const AgglomerationHandler<dim> &handler,
-                   const HDG<dim>                  &hdg,
-                   const Form<dim>                 &form);
-      BlockSparsity
-      galerkin_sparsity(const BlockSparsity &sparsity,
-                        const BlockSparsity &least) const;
+      list_sides();
+      /// Whether @p interface is one straight edge.
+      bool
+      is_edge(const unsigned int interface) const;
 
-      /// Interface of each block.
+      const AgglomerationHandler<dim> &handler;
+      const HDG<dim>                  &hdg;
+      const BlockMatrixBase           &trace_matrix;
+      /// Interface of each block, invalid_index if there is none here.
       std::vector<unsigned int> interface;
+      /// Block of each interface.
+      std::vector<unsigned int> block;
     };
   } // namespace internal
 } // namespace Tessella

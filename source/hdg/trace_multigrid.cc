@@ -4,7 +4,6 @@
 #include <deal.II/base/timer.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
-#include <tessella/fe/fe_bounding_box_legendre.h>
 #include <tessella/hdg/trace_multigrid.h>
 #include <tessella/lac/host_vector.h>
 
@@ -13,7 +12,9 @@
 
 #include "../base/collective.h"
 #include "../base/vector_types.h"
+#include "../lac/host_interfaces.h"
 #include "../multigrid/level_smoother.h"
+#include "linear_space.h"
 #include "trace_injection.h"
 #include "weighted_penalty_form.h"
 
@@ -24,232 +25,475 @@ namespace Tessella
   template <int dim, typename MatrixType>
   struct TraceMultigrid<dim, MatrixType>::Implementation
   {
-    using Data      = internal::BlockData<MatrixType>;
-    using SpaceType = typename Data::SpaceType;
-    using Blocks    = typename Data::Blocks;
+    using Data         = internal::BlockData<MatrixType>;
+    using Number       = value_type;
+    using SpaceType    = typename Data::SpaceType;
+    using DoubleBlocks = typename SpaceType::DoubleBlocks;
+    using Interfaces   = typename internal::InterfaceSpace<
+      MatrixType>::template Interfaces<Number>;
+    using DoubleInterfaces = typename internal::InterfaceSpace<
+      MatrixType>::template Interfaces<double>;
     template <typename T>
     using Array = typename Data::template Array<T>;
+    static constexpr bool is_double =
+      std::is_same<MatrixType, TraceMatrix>::value;
+    static constexpr bool on_device =
+      std::is_same<TraceMatrix, DeviceBlockMatrix<double>>::value;
 
-    AdditionalData                      data;
-    const MatrixType                   *matrix = nullptr;
-    TraceMultigridReport                report;
+    Implementation(const AgglomerationHandler<dim> &handler,
+                   const HDG<dim>                  &hdg,
+                   const TraceMatrix               &matrix,
+                   const AdditionalData            &data)
+      : data(data)
+      , trace(matrix)
+      , space(handler)
+      , P(handler, hdg, matrix)
+      , graph(data.cuda_graphs)
+      , trace_revision(matrix.revision())
+    {}
+
+    const AdditionalData       data;
+    const TraceMatrix         &trace;
+    internal::LinearSpace<dim> space;
+    TraceMultigridReport       report;
+    /// Rounded copy of the trace matrix for multigrid in single precision.
+    MatrixType                          rounded;
     internal::LevelSmoother<MatrixType> smoother;
-    MatrixType                          coarse_matrix;
-    Multigrid<MatrixType>               coarse;
-    /// Right-hand side and solution on polytopes.
-    vector_type coarse_rhs, coarse_solution;
 
-    // ---- injection; see TraceInjection
-    Array<std::uint64_t> fine_offset, coarse_offset, matrix_offset;
-    Array<unsigned int>  parent, child_offset, child;
-    Array<value_type>    injection;
-    /// Restriction of both sides, prolongation of each one.
-    internal::BlockTransfer<value_type> restriction, prolongation[2];
+    // ---- injection
+    internal::TraceInjection<dim> P;
+    Array<unsigned int>           polytope, side_offset, side;
+    Array<std::uint64_t>          matrix_offset;
+    Array<double>                 injection;
+    Array<Number>                 rounded_injection;
+    /// Whether the arrays have the matrices of equal weights.
+    bool                                equal_weights = false;
+    internal::InterfaceTransfer<double> double_transfer;
+    internal::InterfaceTransfer<Number> transfer;
+
+    // ---- matrices on polytopes
+    /// Interior penalty with and without penalty, and P^T T P plus a share of
+    /// the penalty with the matrix without penalty in its structure. The latter
+    /// are used if the coarse operator is Galerkin's.
+    TraceMatrix                      full, none, galerkin, wide_none;
+    internal::BlockData<TraceMatrix> trace_rows, narrow_rows, wide_rows;
+    /// Assemblers on the host and on the device, made when they are needed.
+    std::unique_ptr<PolytopicAssembler<dim>> assemblers[2];
+    /// Coarse matrices in the precision of the cycles.
+    MatrixType            rounded_coarse, rounded_none;
+    Multigrid<MatrixType> coarse;
+    /// Right-hand side and solution on polytopes.
+    using CoarseVector = typename std::
+      conditional<on_device, DeviceVector<Number>, HostVector<Number>>::type;
+    CoarseVector coarse_rhs, coarse_solution;
+
+    /// Exchanges of ghosts on traces and polytopes; null on one process.
+    std::unique_ptr<typename SpaceType::Halo> trace_halo, polytope_halo;
+
+    /// Source and result of the cycle as a graph or in the other precision.
+    Array<Number> src, dst;
+    DeviceGraph   graph;
+
+    const std::uint64_t trace_revision;
 
     // ---- set-up
 
+    // Ends a stage of the set-up.
     void
-    initialize(const AgglomerationHandler<dim>    &handler,
-               const HDG<dim>                     &hdg,
-               const Form<dim>                    &form,
+    end_stage(const char *name, Timer &timer)
+    {
+      if constexpr (on_device)
+        SpaceType::call([] { internal::Device::synchronize(); });
+      report.stages.emplace_back(name, timer.wall_time());
+      timer.restart();
+    }
+
+    bool
+    is_galerkin() const
+    {
+      return data.coarse_operator == CoarseOperator::galerkin;
+    }
+
+    void
+    initialize(const Form<dim>                    &form,
                const NestedAgglomeration::Parents *parents)
     {
-      AgglomerationHandler<dim> coarse_handler(handler.get_triangulation(),
-                                               &handler.get_mapping());
-      coarse_handler.agglomerate(
-        Agglomeration::by_id<dim>(handler.polytope_of_cell()));
-      coarse_handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
-      AssertThrow(coarse_handler.n_polytopes() == handler.n_polytopes(),
-                  ExcInternalError());
-      const internal::TraceInjection<dim> P(
-        handler, coarse_handler, hdg, form, matrix->dof_offset());
-      copy_injection(P);
-      set_coarse_operator(coarse_handler, form, P, parents);
-
-      const std::size_t n  = matrix->n_owned_rows();
-      report.n_trace_dofs  = n;
-      report.n_coarse_dofs = coarse_matrix.m();
-      report.coarse_complexity =
-        1. * coarse_matrix.n_nonzero_elements() /
-        std::max<std::uint64_t>(1, matrix->n_nonzero_elements());
-      report.coarse = coarse.report();
-      resize(coarse_rhs, coarse_matrix.m());
-      resize(coarse_solution, coarse_matrix.m());
-      smoother.reinit(*matrix);
-      smoother.prepare(data.smoother, data.symmetric, false);
-      if (data.smoother == Smoother::chebyshev)
-        report.largest_eigenvalue = smoother.largest;
-      report.memory = smoother.memory_consumption() +
-                      coarse_matrix.memory_consumption() +
-                      coarse.report().memory + injection.memory_consumption();
+      Timer timer;
+      if constexpr (is_double)
+        smoother.reinit(trace);
+      else
+        {
+          rounded.copy_from(trace);
+          smoother.reinit(rounded);
+          if (is_galerkin())
+            trace_rows.reinit(trace);
+        }
+      end_stage("structure of the trace matrix", timer);
+      copy_structure();
+      make_injection(form);
+      end_stage("injection", timer);
+      assemble_interior_penalty(form, true);
+      end_stage("interior penalty", timer);
+      const MultigridHierarchy hierarchy(space,
+                                         parents != nullptr ? *parents
+                                                            : make_groups());
+      end_stage("groups", timer);
+      if (is_galerkin())
+        {
+          make_galerkin_structure();
+          end_stage("structure of P^T T P", timer);
+          compute_galerkin();
+          end_stage("P^T T P", timer);
+        }
+      initialize_coarse(hierarchy);
+      end_stage("coarse multigrid", timer);
+      prepare_smoother();
+      end_stage("smoother", timer);
     }
 
-    static void
-    resize(vector_type &vector, const std::size_t n)
+    void
+    update(const Form<dim> &form)
     {
-      vector.reinit(n);
+      Timer timer;
+      report.stages.clear();
+      if constexpr (!is_double)
+        round(trace, rounded);
+      if (!equal_weights ||
+          !internal::TraceInjection<dim>::has_equal_weights(form))
+        make_injection(form);
+      end_stage("injection", timer);
+      assemble_interior_penalty(form, false);
+      end_stage("interior penalty", timer);
+      if (is_galerkin())
+        {
+          compute_galerkin();
+          end_stage("P^T T P", timer);
+        }
+      if constexpr (is_double)
+        coarse.update(coarse_none());
+      else
+        {
+          round(coarse_matrix(), rounded_coarse);
+          round(coarse_none(), rounded_none);
+          coarse.update(rounded_none);
+        }
+      end_stage("coarse multigrid", timer);
+      prepare_smoother();
+      end_stage("smoother", timer);
+      graph.clear();
     }
 
-    // Assembles interior penalty with or without its penalty.
-    static void
-    assemble(const AgglomerationHandler<dim> &handler,
-             const Form<dim>                 &form,
-             const bool                       with_penalty,
-             HostBlockMatrix<double>         &result)
+    // Copies the lists of the injection to the memory of the matrix.
+    void
+    copy_structure()
     {
-      typename PolytopicAssembler<dim>::AdditionalData parameters;
-      parameters.backend = Backend::host;
-      if (!with_penalty)
-        parameters.penalty.constant = 0.;
-      PolytopicAssembler<dim> assembler(handler, parameters);
-      assembler.reinit(result);
-      assembler.assemble_matrix(form, result);
+      Tessella::on_all_processes(trace.communicator(), [&] {
+        polytope.assign(P.polytope);
+        side_offset.assign(P.side_offset);
+        side.assign(P.side);
+        matrix_offset.assign(P.matrix_offset);
+      });
+      resize(coarse_rhs);
+      resize(coarse_solution);
+      const auto set = [&](auto &to) {
+        to.n_blocks      = P.n_blocks;
+        to.n_polytopes   = P.n_polytopes;
+        to.n_functions   = dim + 1;
+        to.max_modes     = P.max_modes;
+        to.first_row     = smoother.blocks.rows.dof_offset;
+        to.polytope      = polytope.data();
+        to.side_offset   = side_offset.data();
+        to.side          = side.data();
+        to.matrix_offset = matrix_offset.data();
+      };
+      set(transfer);
+      set(double_transfer);
     }
 
-    // Adds @p factor times the blocks of @p from, whose structure may have
-    // fewer blocks.
-    static void
-    add(const double                   factor,
-        const HostBlockMatrix<double> &from,
-        HostBlockMatrix<double>       &to)
+    void
+    resize(CoarseVector &vector) const
     {
-      const BlockSparsity &source              = from.block_sparsity(),
-                          &target              = to.block_sparsity();
-      const std::vector<std::uint64_t> &offset = from.dof_offset();
-      internal::for_blocks(source.row_width.size(), [&](const unsigned int k) {
-        const unsigned int n = offset[k + 1] - offset[k];
-        for (std::uint64_t b = source.block_offset[k];
-             b < source.block_offset[k + 1];
-             ++b)
+      if constexpr (on_device)
+        vector.reinit(space.n_dofs());
+      else if (trace.partition() == nullptr)
+        vector.reinit(space.n_dofs());
+      else
+        vector.reinit(space.locally_owned_dofs(), space.get_communicator());
+    }
+
+    void
+    make_injection(const Form<dim> &form)
+    {
+      P.set_matrices(form);
+      equal_weights = internal::TraceInjection<dim>::has_equal_weights(form);
+      Tessella::on_all_processes(trace.communicator(), [&] {
+        injection.assign(P.matrix);
+        double_transfer.matrix = injection.data();
+        if constexpr (is_double)
+          transfer.matrix = injection.data();
+        else
           {
-            const unsigned int  l     = source.block_column[b];
-            const std::uint64_t place = target.find_block(k, l);
-            for (unsigned int i = 0; i < n; ++i)
-              for (unsigned int j = 0; j < offset[l + 1] - offset[l]; ++j)
-                to.values()[target.value_offset[k] + i * target.row_width[k] +
-                            target.column_offset[place] + j] +=
-                  factor * from.values()[source.value_offset[k] +
-                                         i * source.row_width[k] +
-                                         source.column_offset[b] + j];
+            rounded_injection.resize(P.matrix.size());
+            SpaceType::convert(P.matrix.size(),
+                               injection.data(),
+                               rounded_injection.data());
+            transfer.matrix = rounded_injection.data();
           }
       });
     }
 
-    // Moves a matrix to the memory of MatrixType.
-    static void
-    move(HostBlockMatrix<double> &&from, MatrixType &to)
+    // Whether the matrices of a form with weighted averages are those of the
+    // form itself, so that a device can assemble them without the host's
+    // evaluation.
+    static bool
+    is_unweighted(const Form<dim> &form)
     {
-      if constexpr (std::is_same<MatrixType, HostBlockMatrix<double>>::value)
-        to = std::move(from);
-      else
+      const VolumeStructure structure = form.volume_structure();
+      return structure.constant && structure.symmetric;
+    }
+
+    // Assembles interior penalty with and without its penalty. @p reinit: also
+    // the structures.
+    void
+    assemble_interior_penalty(const Form<dim> &form, const bool reinit)
+    {
+      const bool        use_device = on_device && is_unweighted(form);
+      auto             &assembler  = assemblers[use_device ? 1 : 0];
+      PenaltyParameters penalty;
+      if (assembler == nullptr)
         {
-          to.reinit(from.block_sparsity(), from.dof_offset());
-          to.copy_from(
-            std::vector<value_type>(from.values(),
-                                    from.values() + from.n_nonzero_elements()));
+          typename PolytopicAssembler<dim>::AdditionalData parameters;
+          parameters.backend = use_device ? Backend::cuda : Backend::host;
+          assembler =
+            std::make_unique<PolytopicAssembler<dim>>(space, parameters);
         }
+      const auto assemble = [&](const Form<dim> &problem) {
+        HostBlockMatrix<double> on_host;
+        for (TraceMatrix *matrix : {&full, &none})
+          {
+            penalty.constant =
+              matrix == &full ? PenaltyParameters().constant : 0.;
+            assembler->set_penalty(penalty);
+            if constexpr (on_device)
+              if (!use_device)
+                {
+                  if (on_host.empty())
+                    assembler->reinit(on_host);
+                  assembler->assemble_matrix(problem, on_host);
+                  if (reinit)
+                    matrix->reinit(on_host.block_sparsity(),
+                                   on_host.dof_offset());
+                  SpaceType::call([&] {
+                    internal::Device::upload(matrix->values(),
+                                             on_host.values(),
+                                             on_host.n_nonzero_elements());
+                  });
+                  continue;
+                }
+            if (reinit && matrix == &full)
+              assembler->reinit(full);
+            if (reinit && matrix == &none)
+              none.reinit(full.block_sparsity(),
+                          full.dof_offset(),
+                          full.partition());
+            assembler->assemble_matrix(problem, *matrix);
+          }
+      };
+      if (use_device)
+        assemble(form);
+      else
+        assemble(internal::WeightedPenaltyForm<dim>(form));
+      if (reinit)
+        narrow_rows.reinit(full);
+    }
+
+    NestedAgglomeration::Parents
+    make_groups()
+    {
+      const std::size_t   n = full.block_sparsity().block_column.size();
+      Array<double>       entries;
+      std::vector<double> on_host(n);
+      Tessella::on_all_processes(trace.communicator(), [&] {
+        entries.resize(n);
+        SpaceType::call([&] {
+          DoubleInterfaces::first_entries(narrow_rows.rows,
+                                          full.values(),
+                                          entries.data());
+          DoubleBlocks::download(n, entries.data(), on_host.data());
+        });
+      });
+      return NestedAgglomeration::coupling(
+        static_cast<const PolytopicSpace<dim> &>(space),
+        full.block_sparsity(),
+        on_host,
+        data.n_children,
+        data.n_coarsest);
     }
 
     void
-    set_coarse_operator(const AgglomerationHandler<dim>     &coarse_handler,
-                        const Form<dim>                     &form,
-                        const internal::TraceInjection<dim> &P,
-                        const NestedAgglomeration::Parents  *parents)
+    make_galerkin_structure()
     {
-      const internal::WeightedPenaltyForm<dim> weighted(form);
-      HostBlockMatrix<double>                  full, none;
-      assemble(coarse_handler, weighted, true, full);
-      assemble(coarse_handler, weighted, false, none);
-      const MultigridHierarchy hierarchy(
-        coarse_handler,
-        parents != nullptr
-          ? *parents
-          : NestedAgglomeration::coupling(coarse_handler, full));
-      if (data.coarse_operator == CoarseOperator::galerkin)
-        {
-          HostBlockMatrix<double> galerkin, wide;
-          std::vector<value_type> values;
-          matrix->copy_to(values);
-          P.galerkin(matrix->block_sparsity(),
-                     values,
-                     full.block_sparsity(),
-                     galerkin);
-          add(data.penalty_share, full, galerkin);
-          add(-data.penalty_share, none, galerkin);
-          wide.reinit(galerkin.block_sparsity(), galerkin.dof_offset());
-          add(1., none, wide);
-          full = std::move(galerkin);
-          none = std::move(wide);
-        }
-      MatrixType without_penalty;
-      move(std::move(full), coarse_matrix);
-      move(std::move(none), without_penalty);
+      galerkin.reinit(P.galerkin_sparsity(full.block_sparsity()),
+                      full.dof_offset());
+      wide_none.reinit(galerkin.block_sparsity(), galerkin.dof_offset());
+      wide_rows.reinit(galerkin);
+    }
+
+    // P^T T P + s (A - A_0), and A_0 in the same structure.
+    void
+    compute_galerkin()
+    {
+      const internal::BlockRows &narrow = narrow_rows.rows,
+                                &wide   = wide_rows.rows;
+      const internal::BlockRows *fine   = &trace_rows.rows;
+      if constexpr (is_double)
+        fine = &smoother.blocks.rows;
+      SpaceType::call([&] {
+        DoubleInterfaces::galerkin(
+          double_transfer, *fine, wide, trace.values(), galerkin.values());
+        DoubleInterfaces::add_blocks(
+          narrow, wide, data.penalty_share, full.values(), galerkin.values());
+        DoubleInterfaces::add_blocks(
+          narrow, wide, -data.penalty_share, none.values(), galerkin.values());
+        DoubleBlocks::set_zero(wide_none.n_nonzero_elements(),
+                               wide_none.values());
+        DoubleInterfaces::add_blocks(
+          narrow, wide, 1., none.values(), wide_none.values());
+      });
+    }
+
+    const TraceMatrix &
+    coarse_matrix() const
+    {
+      return is_galerkin() ? galerkin : full;
+    }
+
+    const TraceMatrix &
+    coarse_none() const
+    {
+      return is_galerkin() ? wide_none : none;
+    }
+
+    static void
+    round(const TraceMatrix &from, MatrixType &to)
+    {
+      SpaceType::convert(from.n_nonzero_elements(), from.values(), to.values());
+    }
+
+    void
+    initialize_coarse(const MultigridHierarchy &hierarchy)
+    {
       auto parameters      = data.coarse;
       parameters.symmetric = data.symmetric;
-      coarse.initialize(coarse_matrix, without_penalty, hierarchy, parameters);
+      // The graph of the whole cycle contains this one.
+      parameters.cuda_graphs    = false;
+      parameters.keep_structure = true;
+      if constexpr (is_double)
+        coarse.initialize(coarse_matrix(),
+                          coarse_none(),
+                          hierarchy,
+                          parameters);
+      else
+        {
+          rounded_coarse.copy_from(coarse_matrix());
+          rounded_none.copy_from(coarse_none());
+          coarse.initialize(rounded_coarse,
+                            rounded_none,
+                            hierarchy,
+                            parameters);
+        }
+      if (trace.partition() != nullptr)
+        {
+          trace_halo =
+            std::make_unique<typename SpaceType::Halo>(trace.partition());
+          polytope_halo =
+            std::make_unique<typename SpaceType::Halo>(full.partition());
+        }
     }
 
-    // Copies the injection to the memory of the matrix.
     void
-    copy_injection(const internal::TraceInjection<dim> &P)
+    prepare_smoother()
     {
-      fine_offset.assign(P.fine_offset);
-      coarse_offset.assign(P.coarse_offset);
-      matrix_offset.assign(P.matrix_offset);
-      parent.assign(P.parent);
-      child_offset.assign(P.child_offset);
-      child.assign(P.child);
-      injection.assign(
-        std::vector<value_type>(P.matrix.begin(), P.matrix.end()));
-      unsigned int max_fine = 0;
-      for (unsigned int b = 0; b < P.n_blocks; ++b)
-        max_fine =
-          std::max<unsigned int>(max_fine,
-                                 P.fine_offset[b + 1] - P.fine_offset[b]);
-      restriction.n_fine        = P.parent.size();
-      restriction.n_coarse      = P.n_polytopes;
-      restriction.fine_offset   = fine_offset.data();
-      restriction.coarse_offset = coarse_offset.data();
-      restriction.parent        = parent.data();
-      restriction.child_offset  = child_offset.data();
-      restriction.child         = child.data();
-      restriction.matrix_offset = matrix_offset.data();
-      restriction.matrix        = injection.data();
-      restriction.max_fine      = max_fine;
-      restriction.max_coarse    = dim + 1;
-      for (unsigned int side = 0; side < 2; ++side)
-        {
-          const unsigned int first  = side == 0 ? 0 : P.side_1(0);
-          prolongation[side]        = restriction;
-          prolongation[side].n_fine = P.n_blocks;
-          prolongation[side].parent += first;
-          prolongation[side].matrix_offset += first;
-        }
+      smoother.prepare(data.smoother, data.symmetric, false);
+      if (data.smoother == Smoother::chebyshev)
+        report.largest_eigenvalue = smoother.largest;
+      report.n_trace_dofs  = trace.m();
+      report.n_coarse_dofs = coarse_matrix().m();
+      report.coarse_complexity =
+        1. * coarse_matrix().n_nonzero_elements() /
+        std::max<std::uint64_t>(1, trace.n_nonzero_elements());
+      report.coarse = coarse.report();
+      report.memory =
+        smoother.memory_consumption() + rounded.memory_consumption() +
+        full.memory_consumption() + none.memory_consumption() +
+        galerkin.memory_consumption() + wide_none.memory_consumption() +
+        rounded_coarse.memory_consumption() +
+        rounded_none.memory_consumption() + coarse.report().memory +
+        injection.memory_consumption() + rounded_injection.memory_consumption();
     }
 
     // ---- cycles
 
     void
-    cycle(value_type *x, const value_type *b)
+    cycle(Number *x, const Number *b)
     {
-      smoother.cycle(data.n_smoothing_steps,
-                     x,
-                     b,
-                     true,
-                     false,
-                     [&](const value_type *residual) {
-                       SpaceType::call([&] {
-                         Blocks::restrict_to(restriction,
-                                             residual,
-                                             internal::entries(coarse_rhs));
-                       });
-                       coarse.vmult(coarse_solution, coarse_rhs);
-                       for (const auto &transfer : prolongation)
-                         SpaceType::call([&] {
-                           Blocks::prolongate_add(
-                             transfer, internal::entries(coarse_solution), x);
-                         });
-                     });
+      const auto with_ghosts =
+        [](auto &halo, const Number *entries, const std::uint64_t n) {
+          internal::EntriesWithGhosts<Number> result = {entries, nullptr, n};
+          if (halo != nullptr)
+            {
+              halo->start(entries);
+              result.ghosts = halo->finish();
+            }
+          return result;
+        };
+      smoother.cycle(
+        data.n_smoothing_steps, x, b, true, false, [&](const Number *residual) {
+          const auto traces =
+            with_ghosts(trace_halo, residual, trace.n_owned_rows());
+          SpaceType::call([&] {
+            Interfaces::restrict_to(transfer,
+                                    traces,
+                                    internal::entries(coarse_rhs));
+          });
+          coarse.vmult(coarse_solution, coarse_rhs);
+          const auto polytopes =
+            with_ghosts(polytope_halo,
+                        internal::entries(
+                          static_cast<const CoarseVector &>(coarse_solution)),
+                        full.n_owned_rows());
+          SpaceType::call(
+            [&] { Interfaces::prolongate_add(transfer, polytopes, x); });
+        });
+    }
+
+    // dst = M src. Graphs and the other precision need vectors of this object.
+    template <typename VectorNumber>
+    void
+    apply(const std::size_t n, VectorNumber *to, const VectorNumber *from)
+    {
+      constexpr bool same = std::is_same<VectorNumber, Number>::value;
+      const bool     by_graph =
+        on_device && data.cuda_graphs && trace.partition() == nullptr && n > 0;
+      if constexpr (same)
+        if (!by_graph)
+          {
+            cycle(to, from);
+            return;
+          }
+      if (src.size() != n)
+        {
+          src.resize(n);
+          dst.resize(n);
+        }
+      SpaceType::convert(n, from, src.data());
+      if (by_graph)
+        graph.run({smoother.matrix->revision(),
+                   DeviceGraph::address(smoother.matrix->values())},
+                  [&] { cycle(dst.data(), src.data()); });
+      else
+        cycle(dst.data(), src.data());
+      SpaceType::convert(n, dst.data(), to);
     }
   };
 
@@ -280,7 +524,7 @@ namespace Tessella
     const AgglomerationHandler<dim>    &handler,
     const HDG<dim>                     &hdg,
     const Form<dim>                    &form,
-    const MatrixType                   &matrix,
+    const TraceMatrix                  &matrix,
     const NestedAgglomeration::Parents &parents,
     const AdditionalData               &data)
   {
@@ -295,7 +539,7 @@ namespace Tessella
     const AgglomerationHandler<dim> &handler,
     const HDG<dim>                  &hdg,
     const Form<dim>                 &form,
-    const MatrixType                &matrix,
+    const TraceMatrix               &matrix,
     const AdditionalData            &data)
   {
     set_up(handler, hdg, form, matrix, nullptr, data);
@@ -309,16 +553,19 @@ namespace Tessella
     const AgglomerationHandler<dim>    &handler,
     const HDG<dim>                     &hdg,
     const Form<dim>                    &form,
-    const MatrixType                   &matrix,
+    const TraceMatrix                  &matrix,
     const NestedAgglomeration::Parents *parents,
     const AdditionalData               &data)
   {
     const Timer timer;
     clear();
-    AssertThrow(internal::n_processes(handler.get_communicator()) == 1,
-                ExcMessage("TraceMultigrid works on one process, but the mesh "
-                           "is distributed over several: use another "
-                           "preconditioner, such as BlockGaussSeidel."));
+    AssertThrow(internal::n_processes(handler.get_communicator()) == 1 ||
+                  data.coarse_operator == CoarseOperator::interior_penalty,
+                ExcMessage("TraceMultigrid makes its coarse operator from the "
+                           "trace matrix on one process only, but the mesh is "
+                           "distributed over several: set "
+                           "AdditionalData::coarse_operator to "
+                           "CoarseOperator::interior_penalty."));
     AssertThrow(data.n_smoothing_steps > 0,
                 ExcMessage("TraceMultigrid needs one smoothing step or more."));
     AssertThrow(matrix.m() == hdg.n_dofs() && !matrix.empty(),
@@ -329,12 +576,28 @@ namespace Tessella
                   " trace unknowns: TraceMultigrid needs a matrix that "
                   "it has assembled."));
     matrix.check_has_all_blocks("TraceMultigrid");
-    auto result    = std::make_unique<Implementation>();
-    result->data   = data;
-    result->matrix = &matrix;
-    result->initialize(handler, hdg, form, parents);
+    auto result = std::make_unique<Implementation>(handler, hdg, matrix, data);
+    result->report.stages.emplace_back("lists", timer.wall_time());
+    result->initialize(form, parents);
     result->report.setup_time = timer.wall_time();
     implementation            = std::move(result);
+  }
+
+
+
+  template <int dim, typename MatrixType>
+  void
+  TraceMultigrid<dim, MatrixType>::update(const Form<dim> &form)
+  {
+    AssertThrow(implementation != nullptr, ExcNotInitialized());
+    const Timer timer;
+    AssertThrow(implementation->trace.revision() ==
+                  implementation->trace_revision,
+                ExcMessage("The trace matrix has another structure than that "
+                           "given to TraceMultigrid::initialize(): call "
+                           "initialize() again."));
+    implementation->update(form);
+    implementation->report.setup_time = timer.wall_time();
   }
 
 
@@ -343,7 +606,7 @@ namespace Tessella
   typename TraceMultigrid<dim, MatrixType>::size_type
   TraceMultigrid<dim, MatrixType>::m() const
   {
-    return implementation == nullptr ? 0 : implementation->matrix->m();
+    return implementation == nullptr ? 0 : implementation->trace.m();
   }
 
 
@@ -355,8 +618,9 @@ namespace Tessella
                                          const VectorType &src) const
   {
     AssertThrow(implementation != nullptr, ExcNotInitialized());
-    internal::check_vectors(dst, src, m(), m());
-    implementation->cycle(internal::entries(dst), internal::entries(src));
+    const std::uint64_t n = implementation->trace.n_owned_rows();
+    internal::check_vectors(dst, src, m(), n);
+    implementation->apply(n, internal::entries(dst), internal::entries(src));
   }
 
 
@@ -387,24 +651,44 @@ namespace Tessella
 
 
 
+  template <int dim, typename MatrixType>
+  const DeviceGraphReport &
+  TraceMultigrid<dim, MatrixType>::graph_report() const
+  {
+    AssertThrow(implementation != nullptr, ExcNotInitialized());
+    return implementation->graph.report();
+  }
+
+
+
 #define INSTANTIATE_VECTOR(dim, Matrix, VectorType)                           \
   template void TraceMultigrid<dim, Matrix>::vmult(VectorType &,              \
                                                    const VectorType &) const; \
   template void TraceMultigrid<dim, Matrix>::Tvmult(VectorType &,             \
                                                     const VectorType &) const;
 
-#define INSTANTIATE(dim)                                                   \
-  template class TraceMultigrid<dim, HostBlockMatrix<double>>;             \
-  template class TraceMultigrid<dim, DeviceBlockMatrix<double>>;           \
-  INSTANTIATE_VECTOR(dim, HostBlockMatrix<double>, Vector<double>)         \
-  INSTANTIATE_VECTOR(dim, HostBlockMatrix<double>, HostVector<double>)     \
-  INSTANTIATE_VECTOR(dim, DeviceBlockMatrix<double>, DeviceVector<double>) \
-  TESSELLA_IF_EPETRA(INSTANTIATE_VECTOR(dim,                               \
-                                        HostBlockMatrix<double>,           \
+#define INSTANTIATE_HOST(dim, Number)                                  \
+  template class TraceMultigrid<dim, HostBlockMatrix<Number>>;         \
+  INSTANTIATE_VECTOR(dim, HostBlockMatrix<Number>, Vector<double>)     \
+  INSTANTIATE_VECTOR(dim, HostBlockMatrix<Number>, HostVector<double>) \
+  TESSELLA_IF_EPETRA(INSTANTIATE_VECTOR(dim,                           \
+                                        HostBlockMatrix<Number>,       \
                                         TrilinosWrappers::MPI::Vector))
+
+#define INSTANTIATE_DEVICE(dim, Number)                          \
+  template class TraceMultigrid<dim, DeviceBlockMatrix<Number>>; \
+  INSTANTIATE_VECTOR(dim, DeviceBlockMatrix<Number>, DeviceVector<double>)
+
+#define INSTANTIATE(dim)          \
+  INSTANTIATE_HOST(dim, double)   \
+  INSTANTIATE_HOST(dim, float)    \
+  INSTANTIATE_DEVICE(dim, double) \
+  INSTANTIATE_DEVICE(dim, float)
 
   INSTANTIATE(2)
   INSTANTIATE(3)
 #undef INSTANTIATE
+#undef INSTANTIATE_HOST
+#undef INSTANTIATE_DEVICE
 #undef INSTANTIATE_VECTOR
 } // namespace Tessella

@@ -9,6 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace Tessella
 {
@@ -17,13 +21,16 @@ namespace Tessella
   {
     std::uint64_t n_trace_dofs = 0, n_coarse_dofs = 0;
     /// Number of entries of the matrix on polytopes, divided by that of the
-    /// trace matrix.
+    /// trace matrix; of this process.
     double coarse_complexity = 0.;
     /// Estimate of the largest eigenvalue of D^{-1} T; 0 if it is not needed.
     double largest_eigenvalue = 0.;
     /// Levels of the multigrid on polytopes.
     MultigridReport coarse;
     double          setup_time = 0.; ///< seconds
+    /// Stages of the last initialize() or update() with their times in seconds,
+    /// in their order. On a device a stage ends when its work has ended.
+    std::vector<std::pair<std::string, double>> stages;
     /// Memory in bytes, without the trace matrix.
     std::size_t memory = 0;
   };
@@ -82,7 +89,9 @@ namespace Tessella
    * penalty, since it vanishes for continuous functions. Groups are made by
    * NestedAgglomeration::coupling(), so that they follow jumps and anisotropy
    * of the diffusion as far as possible. Without groups the coarse matrix is
-   * inverted.
+   * inverted. Where many materials meet, groups of several ones represent none
+   * of them well: pairs (AdditionalData::n_children = 2), eight steps of both
+   * smoothers and a penalty_share of 0.03 then take half as many iterations.
    *
    * <i>Smoother</i> S: MultigridSmoother::chebyshev is that of BlockChebyshev
    * with the diagonal blocks of T, one for each interface; the blocks of high
@@ -94,6 +103,27 @@ namespace Tessella
    *
    * The preconditioner is symmetric if the matrix is.
    *
+   * <b>Other values.</b> update() takes new values of the matrix and new
+   * coefficients of the form. Groups, structures and lists are kept, so that it
+   * costs the numerical part alone.
+   *
+   * <b>Precision.</b> For HostBlockMatrix<float> and DeviceBlockMatrix<float>
+   * initialize() takes the trace matrix in double precision, keeps a rounded
+   * copy and works in single precision inside a solver in double precision,
+   * which halves the bytes of a cycle. Coarse operators are computed in double
+   * precision and rounded. Where coefficients jump by 1e5 or more take double
+   * precision: rounding errors of the large entries are then as large as the
+   * small ones.
+   *
+   * <b>On a device</b> P, P^T T P, the coefficients of groups and cycles are
+   * computed there. Interior penalty is assembled on the device if the form is
+   * symmetric with constant coefficients, and else by the host. A cycle is a
+   * CUDA graph from the second vmult() on, see Multigrid.
+   *
+   * <b>Several processes.</b> HostBlockMatrix only, with
+   * CoarseOperator::interior_penalty: P^T T P needs rows of T that other
+   * processes have. Polytopes of different processes are not grouped.
+   *
    * <b>tau</b> should be of the size of the diffusion on each polytope
    * (HDG::AdditionalData::tau_of_facet). On polytopes that are not simplices
    * traces are determined by tau alone in part, and the trace matrix is
@@ -104,15 +134,16 @@ namespace Tessella
    *
    * <b>Cost</b> of vmult(), with k smoothing steps: 2 k products with T, and
    * about as much on polytopes as Multigrid for interior penalty of degree one
-   * with a wider stencil. initialize() computes P^T T P on the host in (dim +
-   * 1) operations per entry of T, twice.
+   * with a wider stencil. On straight edges P has two columns for each side,
+   * whatever the degree, and P^T T P reads the leading 2 x 2 entries of the
+   * blocks of T.
    *
    * <b>Same input, same bits</b> for every number of threads. vmult() of one
-   * object may not run in several threads at the same time. One process only:
-   * with several ones, initialize() throws an exception.
+   * object may not run in several threads at the same time.
    *
-   * Errors, as exceptions: several processes, a matrix of another HDG object,
-   * no smoothing steps, Tvmult() of a preconditioner that is not symmetric;
+   * Errors, as exceptions: CoarseOperator::galerkin on several processes, a
+   * matrix of another HDG object, no smoothing steps, Tvmult() of a
+   * preconditioner that is not symmetric, update() with another structure;
    * those of Multigrid and BlockChebyshev (singular diagonal blocks, a matrix
    * that is found to be indefinite though declared as symmetric, a coarsest
    * level that is too large).
@@ -125,6 +156,11 @@ namespace Tessella
     using size_type   = typename MatrixType::size_type;
     using vector_type = typename MatrixType::vector_type;
     using Smoother    = MultigridSmoother;
+    /// Type of the trace matrix: MatrixType in double precision.
+    using TraceMatrix = typename std::conditional<
+      std::is_same<MatrixType, HostBlockMatrix<value_type>>::value,
+      HostBlockMatrix<double>,
+      DeviceBlockMatrix<double>>::type;
 
     enum class CoarseOperator
     {
@@ -143,7 +179,13 @@ namespace Tessella
       CoarseOperator coarse_operator = CoarseOperator::galerkin;
       /// Factor s of the penalty in CoarseOperator::galerkin.
       double penalty_share = 0.1;
-      /// Multigrid on polytopes. AdditionalData::symmetric is taken from above.
+      /// Largest number of polytopes on the coarsest level, and number of
+      /// those that become one (0: 2^dim), if groups are made here.
+      unsigned int n_coarsest = 64, n_children = 0;
+      /// Whether cycles on a device are recorded as CUDA graphs.
+      bool cuda_graphs = true;
+      /// Multigrid on polytopes. AdditionalData::symmetric, cuda_graphs and
+      /// keep_structure are taken from here.
       typename Multigrid<MatrixType>::AdditionalData coarse;
     };
 
@@ -153,14 +195,15 @@ namespace Tessella
     /**
      * Sets up the preconditioner for @p matrix, the trace matrix that @p hdg
      * has assembled for @p form on @p handler. @p matrix must outlive this
-     * object. Polytopes are grouped by NestedAgglomeration::coupling() of their
-     * interior penalty matrix.
+     * object; @p handler and @p hdg must if update() is called. Polytopes are
+     * grouped by NestedAgglomeration::coupling() of their interior penalty
+     * matrix. Collective.
      */
     void
     initialize(const AgglomerationHandler<dim> &handler,
                const HDG<dim>                  &hdg,
                const Form<dim>                 &form,
-               const MatrixType                &matrix,
+               const TraceMatrix               &matrix,
                const AdditionalData            &data = AdditionalData());
     /// The same with groups of your own, as for MultigridHierarchy, see
     /// NestedAgglomeration; none if @p parents is empty.
@@ -168,9 +211,16 @@ namespace Tessella
     initialize(const AgglomerationHandler<dim>    &handler,
                const HDG<dim>                     &hdg,
                const Form<dim>                    &form,
-               const MatrixType                   &matrix,
+               const TraceMatrix                  &matrix,
                const NestedAgglomeration::Parents &parents,
                const AdditionalData               &data = AdditionalData());
+    /// Takes the values that the trace matrix given to initialize() now has,
+    /// and the coefficients of @p form, with the boundary conditions of the
+    /// same ids as before. The objects given to initialize() must still exist,
+    /// unchanged. If it throws, the object must be initialised again.
+    /// Collective.
+    void
+    update(const Form<dim> &form);
     void
     clear();
 
@@ -194,13 +244,16 @@ namespace Tessella
 
     const TraceMultigridReport &
     report() const;
+    /// Report of the CUDA graph of vmult(); on the host all numbers are zero.
+    const DeviceGraphReport &
+    graph_report() const;
 
   private:
     void
     set_up(const AgglomerationHandler<dim>    &handler,
            const HDG<dim>                     &hdg,
            const Form<dim>                    &form,
-           const MatrixType                   &matrix,
+           const TraceMatrix                  &matrix,
            const NestedAgglomeration::Parents *parents,
            const AdditionalData               &data);
     struct Implementation;
