@@ -170,12 +170,12 @@ namespace Tessella
           end_stage("P^T T P", timer);
         }
       if constexpr (is_double)
-        coarse.update(coarse_none());
+        coarse.update(coarse_matrix(), coarse_none());
       else
         {
           round(coarse_matrix(), rounded_coarse);
           round(coarse_none(), rounded_none);
-          coarse.update(rounded_none);
+          coarse.update(rounded_coarse, rounded_none);
         }
       end_stage("coarse multigrid", timer);
       prepare_smoother();
@@ -386,8 +386,8 @@ namespace Tessella
       auto parameters      = data.coarse;
       parameters.symmetric = data.symmetric;
       // The graph of the whole cycle contains this one.
-      parameters.cuda_graphs    = false;
-      parameters.keep_structure = true;
+      parameters.cuda_graphs     = false;
+      parameters.keep_structures = true;
       if constexpr (is_double)
         coarse.initialize(coarse_matrix(),
                           coarse_none(),

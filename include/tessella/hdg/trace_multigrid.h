@@ -185,7 +185,7 @@ namespace Tessella
       /// Whether cycles on a device are recorded as CUDA graphs.
       bool cuda_graphs = true;
       /// Multigrid on polytopes. AdditionalData::symmetric, cuda_graphs and
-      /// keep_structure are taken from here.
+      /// keep_structures are taken from here.
       typename Multigrid<MatrixType>::AdditionalData coarse;
     };
 
