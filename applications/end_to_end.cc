@@ -105,8 +105,8 @@ namespace Tessella
 
       std::vector<std::string> methods = {"host", "deal.II"};
       StoppingCriterion        stopping;
-      unsigned int             steps = 4, levels_coarser = 0, repetitions = 1,
-                   subdivisions = 1;
+      unsigned int steps = 4, additional_steps = 0, levels_coarser = 0,
+                   repetitions = 1, subdivisions = 1;
       bool single_precision = false, next_setup = false;
 
       void
@@ -142,6 +142,11 @@ namespace Tessella
                           "Degree of the Chebyshev polynomial of multigrid on "
                           "polytopes.",
                           Patterns::Integer(1));
+        prm.add_parameter("Additional steps",
+                          additional_steps,
+                          "The same on levels that join polytopes: so many "
+                          "more.",
+                          Patterns::Integer(0));
         prm.add_parameter("Single precision",
                           single_precision,
                           "Whether multigrid on polytopes is in float. CG is "
@@ -417,8 +422,9 @@ namespace Tessella
 
         Multigrid<MGMatrix>                          multigrid;
         typename Multigrid<MGMatrix>::AdditionalData mg;
-        mg.n_smoothing_steps = parameters.steps;
-        mg.keep_structures   = parameters.next_setup;
+        mg.n_smoothing_steps  = parameters.steps;
+        mg.n_additional_steps = parameters.additional_steps;
+        mg.keep_structures    = parameters.next_setup;
         multigrid.initialize(assembler, problem.form, matrix, mg);
         wait(rhs);
         result.times[setup_stage] = lap(timer);

@@ -112,18 +112,15 @@ namespace Tessella
         prm.add_parameter(
           "Smoothers",
           smoothers,
-          "One case each: a Chebyshev polynomial of the blockwise inverse, "
-          "block Gauss-Seidel sweeps by colours, LU-SGS, ILU(0), or ILU with "
-          "levels of fill-in in an order that follows strong couplings, on the "
-          "host.",
-          Patterns::List(Patterns::Selection(
-                           "chebyshev|gauss-seidel|lu-sgs|ilu|ilu(1)|"
-                           "ilu(2)|ilu(3)"),
-                         1));
+          "One case each: Chebyshev polynomial, block Gauss-Seidel by colours, "
+          "LU-SGS, ILU without or, on the host, with levels of fill-in.",
+          Patterns::List(
+            Patterns::Selection(
+              "chebyshev|gauss-seidel|lu-sgs|ilu|ilu(1)|ilu(2)|ilu(3)"),
+            1));
         prm.add_parameter("Smoothing steps",
                           steps,
-                          "Degree of the polynomial, or number of sweeps. "
-                          "Several numbers: one study for each.",
+                          "Degree of the polynomial, or sweeps; a study each.",
                           Patterns::List(Patterns::Integer(1), 1));
         prm.add_parameter(
           "Cycles",

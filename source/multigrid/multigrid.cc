@@ -1104,7 +1104,8 @@ namespace Tessella
       Number *const coarse_x = coarse.x.data();
       Number *const coarse_b = coarse.b.data();
       level.smoother.cycle(
-        data.n_smoothing_steps,
+        data.n_smoothing_steps +
+          (level.transfer.parent == nullptr ? 0 : data.n_additional_steps),
         x,
         b,
         zero_start,

@@ -225,6 +225,9 @@ namespace Tessella
       /// Degree of the polynomial, or number of sweeps or steps, before and
       /// after the coarse correction.
       unsigned int n_smoothing_steps = 4;
+      /// Steps more on the levels of the lowest degree, on which polytopes are
+      /// joined: they cost little beside the levels of higher degree.
+      unsigned int n_additional_steps = 0;
       /**
        * Levels of fill-in k of the smoother Smoother::ilu, ILU(k) instead of
        * ILU(0), on the host. If it is not zero, the polytopes are numbered by
