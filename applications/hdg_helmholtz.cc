@@ -25,6 +25,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 
 #include "common/distributed_mesh.h"
 #include "common/html_report.h"
@@ -111,7 +112,8 @@ namespace Tessella
     struct StageSeconds
     {
       double generation = 1e300, assembly = 1e300, solve = 1e300,
-             recovery = 1e300, coefficients = 1e300;
+             recovery = 1e300, coefficients = 1e300, multigrid_setup = 0.,
+             multigrid_update = 0.;
 
       void
       keep_least(const HDGReport &report, const double solve_seconds)
@@ -127,8 +129,13 @@ namespace Tessella
       void
       synchronise()
       {
-        for (double *time :
-             {&generation, &assembly, &solve, &recovery, &coefficients})
+        for (double *time : {&generation,
+                             &assembly,
+                             &solve,
+                             &recovery,
+                             &coefficients,
+                             &multigrid_setup,
+                             &multigrid_update})
           *time = Utilities::MPI::max(*time, MPI_COMM_WORLD);
       }
     };
@@ -224,27 +231,33 @@ namespace Tessella
       }
 
       TrilinosWrappers::MPI::Vector u, q; ///< on the host
+      /// Of trace multigrid, if it was used: of the last complete set-up, and
+      /// of the last one that kept structures.
+      TraceMultigridReport multigrid_setup, multigrid_update;
 
     private:
+      template <typename MatrixType>
+      using Preconditioner = TraceMultigrid<dim, MatrixType>;
+
       struct OnDevice
       {
         DeviceBlockMatrix<double> matrix;
         DeviceVector<double>      rhs, trace, u, q;
+        /// Kept for further solutions.
+        std::unique_ptr<Preconditioner<DeviceBlockMatrix<double>>> in_double;
+        std::unique_ptr<Preconditioner<DeviceBlockMatrix<float>>>  in_single;
       };
 
-      template <typename MatrixType, typename VectorType>
-      void
-      solve_by_multigrid(const HDGParameters             &parameters,
-                         const AgglomerationHandler<dim> &handler,
-                         const Iteration                 &iteration,
-                         const MatrixType                &blocks,
-                         VectorType                      &solution,
-                         const VectorType                &right_side) const
+      template <typename LevelMatrix>
+      static typename Preconditioner<LevelMatrix>::AdditionalData
+      multigrid_data(const HDGParameters &parameters, const bool symmetric)
       {
-        using MG = TraceMultigrid<dim, MatrixType>;
+        using MG    = Preconditioner<LevelMatrix>;
+        using Cycle = typename Multigrid<LevelMatrix>::Cycle;
         typename MG::AdditionalData data;
-        data.symmetric    = iteration.method == "cg";
-        data.coarse.cycle = Multigrid<MatrixType>::Cycle::w;
+        data.symmetric = symmetric;
+        data.coarse.cycle =
+          parameters.multigrid_cycle == "v" ? Cycle::v : Cycle::w;
         if (!data.symmetric)
           {
             data.smoother = data.coarse.smoother = MG::Smoother::lusgs;
@@ -253,11 +266,81 @@ namespace Tessella
           }
         if (parameters.smoothing_steps > 0)
           data.n_smoothing_steps = parameters.smoothing_steps;
-        if (parameters.coarse_operator == "interior penalty")
+        if (parameters.coarse_steps > 0)
+          data.coarse.n_smoothing_steps = parameters.coarse_steps;
+        if (parameters.coarse_operator == "interior penalty" ||
+            Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
           data.coarse_operator = MG::CoarseOperator::interior_penalty;
-        MG multigrid;
-        multigrid.initialize(handler, hdg, form, blocks, data);
-        iteration.solve(blocks, solution, right_side, multigrid);
+        data.penalty_share = parameters.penalty_share;
+        data.n_children    = parameters.n_children;
+        data.n_coarsest    = parameters.n_coarsest;
+        return data;
+      }
+
+      /// Sets up @p multigrid, or gives it the present values, and iterates.
+      template <typename LevelMatrix, typename MatrixType, typename VectorType>
+      void
+      iterate(std::unique_ptr<Preconditioner<LevelMatrix>> &multigrid,
+              const HDGParameters                          &parameters,
+              const AgglomerationHandler<dim>              &handler,
+              const Iteration                              &iteration,
+              const MatrixType                             &blocks,
+              VectorType                                   &solution,
+              const VectorType                             &right_side)
+      {
+        const bool first = multigrid == nullptr;
+        if (first)
+          {
+            multigrid = std::make_unique<Preconditioner<LevelMatrix>>();
+            multigrid->initialize(handler,
+                                  hdg,
+                                  form,
+                                  blocks,
+                                  multigrid_data<LevelMatrix>(
+                                    parameters, iteration.method == "cg"));
+          }
+        else
+          multigrid->update(form);
+        (first ? multigrid_setup : multigrid_update) = multigrid->report();
+        iteration.solve(blocks, solution, right_side, *multigrid);
+      }
+
+      template <typename MatrixType, typename VectorType>
+      void
+      solve_by_multigrid(const HDGParameters             &parameters,
+                         const AgglomerationHandler<dim> &handler,
+                         const Iteration                 &iteration,
+                         const MatrixType                &blocks,
+                         VectorType                      &solution,
+                         const VectorType                &right_side)
+      {
+        const auto run = [&](auto &multigrid) {
+          iterate(multigrid,
+                  parameters,
+                  handler,
+                  iteration,
+                  blocks,
+                  solution,
+                  right_side);
+        };
+        const bool single = parameters.multigrid_precision == "single";
+        if constexpr (std::is_same<MatrixType,
+                                   DeviceBlockMatrix<double>>::value)
+          {
+            if (single)
+              run(device->in_single);
+            else
+              run(device->in_double);
+          }
+        else
+          {
+            std::unique_ptr<Preconditioner<HostBlockMatrix<double>>> in_double;
+            std::unique_ptr<Preconditioner<HostBlockMatrix<float>>>  in_single;
+            if (single)
+              run(in_single);
+            else
+              run(in_double);
+          }
       }
 
       HDG<dim>                              &hdg;
@@ -535,7 +618,28 @@ namespace Tessella
             system.recover();
             seconds.keep_least(hdg.report(), solve_seconds);
           }
+        seconds.multigrid_setup  = system.multigrid_setup.setup_time;
+        seconds.multigrid_update = system.multigrid_update.setup_time;
+        print_stages("Set-up", system.multigrid_setup);
+        print_stages("Set-up for other values", system.multigrid_update);
         return solved;
+      }
+
+      /// Prints the stages of a set-up of trace multigrid, if there was one.
+      static void
+      print_stages(const std::string &what, const TraceMultigridReport &report)
+      {
+        if (report.stages.empty())
+          return;
+        screen() << what << " of trace multigrid, ms:";
+        for (const auto &stage : report.stages)
+          screen() << " " << stage.first << " "
+                   << short_text(1e3 * stage.second) << ",";
+        screen() << " in all " << short_text(1e3 * report.setup_time)
+                 << "; polytopes on levels:";
+        for (const auto &level : report.coarse.levels)
+          screen() << " " << level.n_polytopes;
+        screen() << "." << std::endl;
       }
 
       /// Report with the times of the slowest process and the operations of
@@ -641,6 +745,11 @@ namespace Tessella
         times.add("global solve ms", 1e3 * seconds.solve);
         times.add("solver", solved.solver);
         times.add("iterations", std::uint64_t(solved.n_iterations));
+        if (parameters.preconditioner == "trace multigrid")
+          {
+            times.add("multigrid set-up ms", 1e3 * seconds.multigrid_setup);
+            times.add("for other values ms", 1e3 * seconds.multigrid_update);
+          }
         times.add("local solve ms", 1e3 * seconds.recovery);
         times.add("local solve GFLOP/s",
                   1e-9 * report.local_solve_operations / seconds.recovery);

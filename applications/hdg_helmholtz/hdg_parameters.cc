@@ -73,22 +73,11 @@ namespace Tessella
         "gauss-seidel: over the interfaces by colours, there and back; the "
         "same for any number of processes. trace multigrid: corrections from "
         "functions of degree one on polytopes, see the class TraceMultigrid; "
-        "on one process, interior penalty takes automatic then. Other "
+        "interior penalty takes automatic then. Other "
         "iterations on a device take block Chebyshev or block Jacobi "
         "(Chebyshev terms).",
         Patterns::Selection(
           "automatic|ssor|ilu|block gauss-seidel|trace multigrid"));
-      prm.add_parameter("Smoothing steps",
-                        smoothing_steps,
-                        "Of trace multigrid, before and after each coarse "
-                        "correction: terms of block Chebyshev, with advection "
-                        "steps of LU-SGS along the flow. 0: 6 and 1.",
-                        Patterns::Integer(0));
-      prm.add_parameter("Coarse operator",
-                        coarse_operator,
-                        "Of trace multigrid: made from the trace matrix, or "
-                        "assembled.",
-                        Patterns::Selection("galerkin|interior penalty"));
       prm.add_parameter("GMRES basis",
                         restart,
                         "Vectors kept by GMRES before it restarts. With few "
@@ -111,16 +100,63 @@ namespace Tessella
     }
 
     void
+    HDGParameters::declare_multigrid(ParameterHandler &prm)
+    {
+      prm.add_parameter("Smoothing steps",
+                        smoothing_steps,
+                        "Of trace multigrid, before and after each coarse "
+                        "correction: terms of block Chebyshev, with advection "
+                        "steps of LU-SGS along the flow. 0: 6 and 1.",
+                        Patterns::Integer(0));
+      prm.add_parameter("Coarse operator",
+                        coarse_operator,
+                        "Of trace multigrid: made from the trace matrix, or "
+                        "assembled, which several processes always take.",
+                        Patterns::Selection("galerkin|interior penalty"));
+      prm.add_parameter("Multigrid precision",
+                        multigrid_precision,
+                        "Of the cycles of trace multigrid; the iteration is in "
+                        "double precision. single is not for coefficients that "
+                        "jump by 1e5 or more.",
+                        Patterns::Selection("double|single"));
+      prm.add_parameter("Multigrid cycle",
+                        multigrid_cycle,
+                        "Of trace multigrid on polytopes.",
+                        Patterns::Selection("v|w"));
+      prm.add_parameter("Coarse smoothing steps",
+                        coarse_steps,
+                        "As Smoothing steps, of trace multigrid on polytopes. "
+                        "0: 4 and 1.",
+                        Patterns::Integer(0));
+      prm.add_parameter("Polytopes per group",
+                        n_children,
+                        "Of trace multigrid on polytopes; 0: 4 in 2-D and 8 in "
+                        "3-D.",
+                        Patterns::Integer(0));
+      prm.add_parameter("Penalty share",
+                        penalty_share,
+                        "Part of the penalty of interior penalty in the coarse "
+                        "operator that is made from the trace matrix.",
+                        Patterns::Double(0.));
+      prm.add_parameter("Coarsest polytopes",
+                        n_coarsest,
+                        "Number of groups at which trace multigrid ends.",
+                        Patterns::Integer(1));
+    }
+
+    void
     HDGParameters::declare(ParameterHandler &prm)
     {
       StudyParameters::declare(prm);
       prm.enter_subsection("HDG");
       declare_method(prm);
       declare_solver(prm);
+      declare_multigrid(prm);
       prm.add_parameter("Repetitions",
                         repetitions,
                         "Runs of every case; times are those of the "
-                        "fastest.",
+                        "fastest. Trace multigrid on a device is set up in the "
+                        "first one and takes new values in the others.",
                         Patterns::Integer(1));
       prm.leave_subsection();
       prm.enter_subsection("Output");

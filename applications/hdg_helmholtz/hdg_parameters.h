@@ -19,11 +19,13 @@ namespace Tessella
       std::string trace_space = "interface", local_spaces = "equal",
                   local_solvers = "keep", method = "automatic",
                   preconditioner = "automatic", coarse_operator = "galerkin",
+                  multigrid_precision = "double", multigrid_cycle = "w",
                   directory = "results", name;
       Expression   tau;
-      double       tolerance      = 1e-10;
+      double       tolerance = 1e-10, penalty_share = 0.1;
       unsigned int max_iterations = 10000, repetitions = 1, chebyshev_terms = 3,
-                   restart = 150, smoothing_steps = 0;
+                   restart = 150, smoothing_steps = 0, coarse_steps = 0,
+                   n_children = 0, n_coarsest = 64;
       bool compare = false, post_process = true, write_report = false;
 
       void
@@ -37,6 +39,8 @@ namespace Tessella
       declare_method(dealii::ParameterHandler &prm);
       void
       declare_solver(dealii::ParameterHandler &prm);
+      void
+      declare_multigrid(dealii::ParameterHandler &prm);
     };
   } // namespace Application
 } // namespace Tessella
