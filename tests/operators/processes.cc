@@ -172,20 +172,45 @@ compute(const Triangulation<dim>           &triangulation,
   return results;
 }
 
+// Kernels for batches of simplices.
+template <int dim>
+Results
+compute_simplices(const MPI_Comm comm)
+{
+  using VectorType = LinearAlgebra::distributed::Vector<double>;
+  parallel::fullydistributed::Triangulation<dim> triangulation(comm);
+  distribute_simplices(triangulation);
+  Results                   results;
+  AgglomerationHandler<dim> flow(triangulation);
+  flow.agglomerate(Agglomeration::none<dim>());
+  flow.distribute_dofs(FESystem<dim>(FE_BoundingBoxLegendre<dim>(2), dim + 2));
+  Functors::Euler<dim>      euler;
+  const std::vector<double> state =
+    dim == 2 ? std::vector<double>{1.2, 0.5, 0.3, 2.7}
+             : std::vector<double>{1.2, 0.5, 0.3, 0.2, 2.7};
+  std::copy(state.begin(), state.end(), euler.state);
+  add_results<dim, Functors::Euler<dim>, VectorType>({&flow},
+                                                     {state},
+                                                     euler,
+                                                     results);
+  return results;
+}
+
 template <int dim>
 void
 test()
 {
   const std::string name   = std::to_string(dim) + "-D: ";
   const auto        report = [&](const std::string          &what,
-                          const std::vector<Results> &results) {
+                          const std::vector<Results> &results,
+                          const unsigned int          n_results = 16) {
     for (unsigned int n = 1; n < results.size(); ++n)
       for (unsigned int i = 0; i < results[0].size(); ++i)
         if (results[n][i] != results[0][i])
           deallog << name << what << ": result " << i << " differs on " << n + 1
                   << " processes" << std::endl;
     if (!results.empty())
-      check(name + what, results[0].size() == 16);
+      check(name + what, results[0].size() == n_results);
   };
   report("periodic, hanging nodes",
          for_numbers_of_processes<Results>([](const MPI_Comm comm) {
@@ -206,6 +231,9 @@ test()
            return compute<dim, LinearAlgebra::distributed::Vector<double>>(
              triangulation, strategy);
          }));
+  report("simplices",
+         for_numbers_of_processes<Results>(compute_simplices<dim>),
+         5);
 }
 
 // Trilinos, and an error on one process.
