@@ -163,13 +163,14 @@ random_diffusion(const Point<2> &x)
   return std::pow(10., 6. * (K - std::floor(K)) - 3.);
 }
 
+// On n cubes in every direction.
 template <int dim>
 double
-checkerboard(const Point<dim> &x)
+checkerboard(const Point<dim> &x, const double n = 2.)
 {
   int sum = 0;
   for (int d = 0; d < dim; ++d)
-    sum += static_cast<int>(std::floor(2. * x[d]));
+    sum += static_cast<int>(std::floor(n * x[d]));
   return sum % 2 == 0 ? 1. : 1e4;
 }
 
@@ -211,8 +212,37 @@ test_diffusion()
   for (const unsigned int degree : {1u, 3u})
     test<2>("random diffusion, degree " + std::to_string(degree),
             {32, 1, degree, random_diffusion});
-  test<2>("checkerboard, polygons", {24, 8, 3, checkerboard<2>});
-  test<3>("checkerboard, tetrahedra", {4, 1, 2, checkerboard<3>});
+  test<2>("checkerboard, polygons",
+          {24, 8, 3, [](const Point<2> &x) { return checkerboard(x); }});
+  test<3>("checkerboard, tetrahedra",
+          {4, 1, 2, [](const Point<3> &x) { return checkerboard(x); }});
+}
+
+// Many materials: pairs of polytopes, more steps, and a smaller share of the
+// penalty.
+template <int dim>
+void
+test_jumps(const std::string &name, Problem<dim> &&problem)
+{
+  problem.data.n_children               = 2;
+  problem.data.n_smoothing_steps        = 8;
+  problem.data.coarse.n_smoothing_steps = 8;
+  problem.data.penalty_share            = 0.03;
+  test<dim>(name, std::move(problem));
+}
+
+void
+test_many_materials()
+{
+  for (const unsigned int n : {16u, 64u})
+    test_jumps<2>("many materials, triangles " + std::to_string(n),
+                  {n, 1, 1, random_diffusion});
+  test_jumps<2>("many materials, polygons", {32, 4, 2, random_diffusion});
+  for (const unsigned int n : {4u, 8u})
+    test_jumps<3>("many materials, tetrahedra " + std::to_string(n),
+                  {n, 1, n == 4 ? 2u : 1u, [](const Point<3> &x) {
+                     return checkerboard(x, 4.);
+                   }});
 }
 
 void
@@ -289,6 +319,7 @@ main(int argc, char **argv)
 {
   TestProgram program(argc, argv);
   test_diffusion();
+  test_many_materials();
   test_advection();
   test_properties();
 }
