@@ -364,6 +364,10 @@ namespace Tessella
                     ExcMessage("HDG/Preconditioner = ssor is for problems "
                                "without advection: take automatic, ilu or "
                                "block gauss-seidel."));
+        AssertThrow(parameters.multigrid_precision != "single" ||
+                      !problem.has_advection,
+                    ExcMessage("HDG/Multigrid precision = single is for "
+                               "problems without advection: take double."));
       }
 
       void

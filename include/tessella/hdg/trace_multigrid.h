@@ -113,7 +113,9 @@ namespace Tessella
    * which halves the bytes of a cycle. Coarse operators are computed in double
    * precision and rounded. Where coefficients jump by 1e5 or more take double
    * precision: rounding errors of the large entries are then as large as the
-   * small ones.
+   * small ones. Take it with GMRES, too, unless it is a flexible one: its
+   * solution is a sum of products with the preconditioner, whose rounding
+   * errors the residual that it reports does not contain.
    *
    * <b>On a device</b> P, P^T T P, the coefficients of groups and cycles are
    * computed there. Interior penalty is assembled on the device if the form is
