@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <string>
+
 #include "../device/memory.h"
 #include "system_launcher.h"
 #include "system_row_kernel.h"
@@ -12,16 +14,40 @@ namespace Tessella
     {
       namespace
       {
+        // Shared memory that a thread block may ask for.
+        std::size_t
+        shared_memory_of_block()
+        {
+          int bytes = 0;
+          check(cudaDeviceGetAttribute(&bytes,
+                                       cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                       current_device()),
+                "the assembly of a system on the device");
+          return bytes;
+        }
+
+
+
         template <int dim, int P, typename Number>
         void
         launch_degree(const Data<dim>                &data,
                       const ConstantSystemTerms<dim> &system,
                       const cudaStream_t              stream)
         {
-          using Kernel             = SystemRowKernel<dim, P, Number>;
-          const auto        kernel = system_row_kernel<dim, P, Number>;
-          const std::size_t shared =
-            Kernel::shared_memory(data.facet_rule[0][P].n_points);
+          using Kernel                = SystemRowKernel<dim, P, Number>;
+          const auto         kernel   = system_row_kernel<dim, P, Number>;
+          const unsigned int n_points = data.facet_rule[0][P].n_points;
+          const std::size_t  limit    = shared_memory_of_block();
+          unsigned int       n_facets = Kernel::max_facets_per_batch;
+          while (n_facets > 1 &&
+                 Kernel::shared_memory(n_facets, n_points) > limit)
+            --n_facets;
+          const std::size_t shared = Kernel::shared_memory(n_facets, n_points);
+          if (shared > limit)
+            throw Error(
+              "The facets of a system have " + std::to_string(n_points) +
+              " quadrature points, too many for the shared memory of the "
+              "device: take a lower order of the coefficients.");
           if (shared > 48 * 1024)
             check(
               cudaFuncSetAttribute(kernel,
@@ -29,7 +55,7 @@ namespace Tessella
                                    static_cast<int>(shared)),
               "the assembly of a system on the device");
           kernel<<<data.n_polytopes, Kernel::n_threads, shared, stream>>>(
-            data, system);
+            data, system, n_facets);
           check(cudaGetLastError(), "the assembly of a system on the device");
         }
       } // namespace

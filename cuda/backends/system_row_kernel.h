@@ -59,11 +59,9 @@ namespace Tessella
         /// Whether a warp has two tiles.
         static constexpr bool two_tiles = T < 3;
 
-        /// Number of facets of a batch, as many as the shared memory of a
-        /// multiprocessor allows for min_system_blocks().
-        static constexpr unsigned int facets_per_batch = T == 1   ? 6
-                                                         : T == 2 ? 8
-                                                                  : 4;
+        /// Largest number of facets of a batch: those of a tetrahedron. More
+        /// shared memory would leave less for the first level of the cache.
+        static constexpr unsigned int max_facets_per_batch = 4;
 
         /// Facet of a batch.
         struct Facet
@@ -76,14 +74,15 @@ namespace Tessella
           unsigned int neighbor, column;
         };
 
-        /// Bytes of shared memory, if a facet has @p n_points points.
+        /// Bytes of shared memory for @p n_facets facets of a batch with
+        /// @p n_points points each.
         __host__ static std::size_t
-        shared_memory(const unsigned int n_points)
+        shared_memory(const unsigned int n_facets, const unsigned int n_points)
         {
-          const std::size_t n = facets_per_batch * n_points;
+          const std::size_t n = n_facets * n_points;
           return n * ((2 * stride + 2 * dim * L) * sizeof(double2) +
                       sizeof(double)) +
-                 facets_per_batch * sizeof(Facet);
+                 n_facets * sizeof(Facet);
         }
 
         /// Tile of the matrices W and M.
@@ -122,7 +121,7 @@ namespace Tessella
         const unsigned int       g, r, i, j, column_of_sums;
         const Row               &row;
         const RuleTables::Entry &rule; ///< of facets
-        const unsigned int       slots;
+        const unsigned int       facets_per_batch, slots;
 
         // ---- shared memory: value and first derivative, other derivatives
         double2 *value, *gradient;
@@ -143,6 +142,7 @@ namespace Tessella
         SystemRowKernel(const Data<dim>                &D,
                         const ConstantSystemTerms<dim> &S,
                         const unsigned int              k,
+                        const unsigned int              facets_per_batch,
                         double2                        *shared)
           : D(D)
           , S(S)
@@ -154,6 +154,7 @@ namespace Tessella
           , column_of_sums(8 * (threadIdx.x / 32u % T) + 2 * r)
           , row(D.rows[k])
           , rule(D.facet_rule[0][P])
+          , facets_per_batch(facets_per_batch)
           , slots(facets_per_batch * rule.n_points)
           , value(shared)
           , gradient(value + slots * stride)
@@ -388,9 +389,9 @@ namespace Tessella
                   column   = facets[f].column;
                 }
               if (neighbor == invalid_index)
-                add_facet<true, false>(facets[f], f * rule.n_points);
+                add_facet<false>(facets[f], f * rule.n_points, 0);
               else
-                add_facet<true, true>(facets[f], f * rule.n_points);
+                add_facet<true>(facets[f], f * rule.n_points, 0);
             }
         }
 
@@ -399,7 +400,7 @@ namespace Tessella
         add_batch_twice(const unsigned int n_facets)
         {
           for (unsigned int f = 0; f < n_facets; ++f)
-            add_facet<true, false>(facets[f], f * rule.n_points);
+            add_facet<false>(facets[f], f * rule.n_points, 0);
           write(tiles[0], row.diagonal, self);
           self = true;
           for (unsigned int f = 0; f < n_facets;)
@@ -410,16 +411,21 @@ namespace Tessella
               column         = facets[f].column;
               do
                 if (neighbor != invalid_index)
-                  add_facet<false, true>(facets[f], f * rule.n_points);
+                  add_facet<false>(facets[f], f * rule.n_points, N);
               while (++f < n_facets && facets[f].neighbor == neighbor);
               finish_neighbor(add);
             }
         }
 
-        /// Adds a facet to the tiles of the polytope and of its neighbour.
-        template <bool to_own, bool to_other>
+        /// Adds a facet to the first tile, with the functions of the polytope
+        /// if
+        /// @p trial_begin is 0, or of the neighbour if it is N; and, if
+        /// @p to_other, to the neighbour's tile.
+        template <bool to_other>
         __device__ void
-        add_facet(const Facet &facet, const unsigned int first)
+        add_facet(const Facet       &facet,
+                  const unsigned int first,
+                  const unsigned int trial_begin)
         {
           const unsigned int n = rule.n_points, test = min(i, N - 1),
                              trial = min(j, N - 1);
@@ -436,11 +442,17 @@ namespace Tessella
 #pragma unroll
                 for (int d = 0; d < dim; ++d)
                   left[d] = facet.normal[d] * v;
-              if (to_own)
-                add_products(
-                  tiles[0], facet, slot, trial, head, begin < n, w, v, left);
-              if (to_other)
-                add_products(tiles[two_tiles ? 1 : 0],
+              add_products(tiles[0],
+                           facet,
+                           slot,
+                           trial_begin + trial,
+                           head,
+                           begin < n,
+                           w,
+                           v,
+                           left);
+              if constexpr (to_other)
+                add_products(tiles[1],
                              facet,
                              slot,
                              N + trial,
@@ -600,13 +612,12 @@ namespace Tessella
         SystemRowKernel<dim, P, Number>::n_threads,
         min_system_blocks(SystemRowKernel<dim, P, Number>::n_threads / 32))
         system_row_kernel(const __grid_constant__ Data<dim> D,
-                          const __grid_constant__ ConstantSystemTerms<dim> S)
+                          const __grid_constant__ ConstantSystemTerms<dim> S,
+                          const unsigned int facets_per_batch)
       {
         extern __shared__ double2       shared[];
-        SystemRowKernel<dim, P, Number> kernel(D,
-                                               S,
-                                               D.first_polytope + blockIdx.x,
-                                               shared);
+        SystemRowKernel<dim, P, Number> kernel(
+          D, S, D.first_polytope + blockIdx.x, facets_per_batch, shared);
         kernel.compute();
       }
     } // namespace Device

@@ -1510,6 +1510,8 @@ namespace Tessella
         if (n_received == 0 && given_rows == nullptr &&
             data.make_column_batches(sparsity, offset, place))
           {
+            // Products may run in streams that do not wait for the uploads.
+            synchronize();
             data.has_transpose = true;
             return;
           }
@@ -1556,6 +1558,7 @@ namespace Tessella
             data.first_pack  = PoolArray<unsigned int>(first_pack);
           }
         data.row_sums.resize(n_packs * V + n_received);
+        synchronize();
         data.has_transpose = true;
       }
 

@@ -164,7 +164,8 @@ namespace Tessella
            "using namespace Tessella;\n[[maybe_unused]] constexpr int dim = " +
            std::to_string(dim) + ";\n#line 1 \"functor\"\n" + text +
            (parameters.empty()
-              ? ""
+              ? "\nstatic_assert(sizeof(Functor) == 1,\n\"the functor has "
+                "data, but there are no parameters\");\n"
               : "\nstatic_assert(sizeof(Functor) == " + n +
                   " * sizeof(double),\n\"the data of the functor must be the " +
                   n + " parameters, as doubles\");\n");

@@ -156,6 +156,8 @@ namespace Tessella
     {
       Timer timer;
       report.stages.clear();
+      // Arrays may move, also if there is an exception.
+      graph.clear();
       if constexpr (!is_double)
         round(trace, rounded);
       if (!equal_weights ||
@@ -180,7 +182,6 @@ namespace Tessella
       end_stage("coarse multigrid", timer);
       prepare_smoother();
       end_stage("smoother", timer);
-      graph.clear();
     }
 
     // Copies the lists of the injection to the memory of the matrix.
@@ -566,6 +567,11 @@ namespace Tessella
                            "distributed over several: set "
                            "AdditionalData::coarse_operator to "
                            "CoarseOperator::interior_penalty."));
+    AssertThrow((std::is_same<TraceMatrix, HostBlockMatrix<double>>::value) ||
+                  internal::n_processes(handler.get_communicator()) == 1,
+                ExcMessage("TraceMultigrid works with a matrix on a device on "
+                           "one process only: take HostBlockMatrix<double> on "
+                           "several."));
     AssertThrow(data.n_smoothing_steps > 0,
                 ExcMessage("TraceMultigrid needs one smoothing step or more."));
     AssertThrow(matrix.m() == hdg.n_dofs() && !matrix.empty(),

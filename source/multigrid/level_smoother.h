@@ -82,13 +82,14 @@ namespace Tessella
         relaxation = 1.;
         if (type == MultigridSmoother::ilu)
           {
-            sweeps = &ilu;
-            if (fill_level > 0)
+            sweeps   = &ilu;
+            has_fill = fill_level > 0;
+            if (has_fill)
               fill(data, fill_level);
             if (symmetric)
               relax_factors(data, singular);
             else
-              ilu.initialize(factorised(), data);
+              factorise(data);
           }
         if (type == MultigridSmoother::lusgs)
           {
@@ -200,7 +201,7 @@ namespace Tessella
       {
         const unsigned int  n_steps = 15;
         std::vector<double> factors = {1., 0.9, 0.7, 0.5, 0.};
-        if (!filled.empty())
+        if (has_fill)
           factors.insert(factors.begin() + 1, {0.995, 0.98, 0.95});
         for (const double factor : factors)
           {
@@ -209,7 +210,7 @@ namespace Tessella
             data.relaxation = relaxation = factor;
             try
               {
-                ilu.initialize(factorised(), data);
+                factorise(data);
                 eigenvalue = lanczos_eigenvalue(
                   *matrix, n_steps, singular, [&](const Number *r, Number *z) {
                     ilu.vmult_owned(z, r);
@@ -225,7 +226,7 @@ namespace Tessella
             if (eigenvalue > 0. && eigenvalue <= bound)
               return;
             if ((factor == 0. && eigenvalue > bound) ||
-                (!filled.empty() && eigenvalue > bound && eigenvalue <= 3.))
+                (has_fill && eigenvalue > bound && eigenvalue <= 3.))
               {
                 damping = Number(1.7 / eigenvalue);
                 return;
@@ -233,11 +234,16 @@ namespace Tessella
           }
       }
 
-      /// The matrix of which incomplete factors are made.
-      const MatrixType &
-      factorised() const
+      /// Makes incomplete factors of the matrix, or of the one with fill-in,
+      /// which is local to a process. Errors are those of all processes.
+      void
+      factorise(const SweepData &data)
       {
-        return filled.empty() ? *matrix : filled;
+        if (has_fill)
+          Tessella::on_all_processes(matrix->communicator(),
+                                     [&] { ilu.initialize(filled, data); });
+        else
+          ilu.initialize(*matrix, data);
       }
 
       /**
@@ -312,6 +318,9 @@ namespace Tessella
       SweepPreconditioner<MatrixType> *sweeps = nullptr;
       /// Copy of the matrix with blocks that fill in, and its numbering; empty
       /// without fill-in.
+      /// Whether factors are those of the matrix with fill-in, which is empty
+      /// on processes without polytopes.
+      bool                      has_fill = false;
       MatrixType                filled;
       std::vector<unsigned int> numbering;
       /// Factor of the updates of sweeps.

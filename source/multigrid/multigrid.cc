@@ -43,6 +43,8 @@ namespace Tessella
       MatrixType                          own;
       internal::LevelSmoother<MatrixType> smoother;
       bool                                prepared = false;
+      /// Whether the next coarser level joins polytopes, on any process.
+      bool joins = false;
       /// Solution and right-hand side.
       Array<Number> x, b;
 
@@ -79,6 +81,10 @@ namespace Tessella
     std::any kept;
     /// Whether all coarse matrices are products of the finest one.
     bool is_galerkin = false;
+    /// Whether update() may compute them again with a rescaled penalty.
+    bool is_rescaled = false;
+    /// Revision of the given matrix at initialize().
+    std::uint64_t revision = 0;
     /// Inverse of the coarsest matrix: one of both.
     internal::DenseInverse<MatrixType>     inverse;
     internal::NestedDissection<MatrixType> dissection;
@@ -193,6 +199,9 @@ namespace Tessella
         result.compute_values(matrix, without_penalty, level, hierarchy);
         result.is_galerkin = without_penalty == nullptr &&
                              std::is_same<GivenMatrix, MatrixType>::value;
+        result.is_rescaled =
+          without_penalty != nullptr && result.data.keep_structures;
+        result.revision = matrix.revision();
         // update() computes the products again only if they are all that
         // coarse matrices consist of, or if it was announced.
         if (without_penalty != nullptr && !result.data.keep_structures)
@@ -369,6 +378,11 @@ namespace Tessella
         for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
           make_transfer(hierarchy, l);
       });
+      // A process without polytopes must do as many steps as the others.
+      for (unsigned int l = 0; l + 1 < hierarchy.n_levels(); ++l)
+        levels[l]->joins =
+          Utilities::MPI::max(hierarchy.level(l).parent.empty() ? 0u : 1u,
+                              communicator) != 0;
       report.times.transfer += timer.wall_time();
     }
 
@@ -876,15 +890,15 @@ namespace Tessella
       const Timer timer;
       const Pool  pool;
       report.times = typename MultigridReport::Times();
+      // Arrays may move, also if there is an exception.
+      double_graphs = std::make_unique<Graphs<double>>(data.cuda_graphs);
+      float_graphs  = std::make_unique<Graphs<float>>(data.cuda_graphs);
       for (const auto &level : levels)
         level->prepared = false;
       compute();
       prepare_levels();
       for (unsigned int l = 0; l < levels.size(); ++l)
         describe_smoother(l);
-      // Some arrays may have moved.
-      double_graphs     = std::make_unique<Graphs<double>>(data.cuda_graphs);
-      float_graphs      = std::make_unique<Graphs<float>>(data.cuda_graphs);
       report.setup_time = timer.wall_time();
     }
 
@@ -908,10 +922,16 @@ namespace Tessella
     update(const GivenMatrix &matrix, const GivenMatrix &without_penalty)
     {
       check_matrix(matrix, *hierarchy, 0);
-      if constexpr (std::is_same<GivenMatrix, MatrixType>::value)
-        AssertThrow(levels[0]->matrix == &matrix,
-                    ExcMessage("Multigrid::update() was given another matrix "
-                               "than initialize()."));
+      const bool same_type = std::is_same<GivenMatrix, MatrixType>::value;
+      AssertThrow((in_basis == nullptr) == same_type &&
+                    (!same_type ||
+                     static_cast<const void *>(levels[0]->matrix) == &matrix),
+                  ExcMessage("Multigrid::update() was given another matrix "
+                             "than initialize()."));
+      AssertThrow(matrix.revision() == revision,
+                  ExcMessage("The structure of the matrix has changed since "
+                             "Multigrid::initialize(): call initialize() "
+                             "again."));
       const unsigned int level =
         level_without_penalty(without_penalty, *hierarchy);
       compute_again([&] {
@@ -1079,7 +1099,7 @@ namespace Tessella
     {
       if (data.cycle == Cycle::v || l + 1 == levels.size())
         return false;
-      return data.cycle == Cycle::w || levels[l]->transfer.parent != nullptr;
+      return data.cycle == Cycle::w || levels[l]->joins;
     }
 
     // Improves x, which is taken as zero if @p zero_start.
@@ -1104,8 +1124,7 @@ namespace Tessella
       Number *const coarse_x = coarse.x.data();
       Number *const coarse_b = coarse.b.data();
       level.smoother.cycle(
-        data.n_smoothing_steps +
-          (level.transfer.parent == nullptr ? 0 : data.n_additional_steps),
+        data.n_smoothing_steps + (level.joins ? data.n_additional_steps : 0),
         x,
         b,
         zero_start,
@@ -1312,10 +1331,10 @@ namespace Tessella
                                 const OtherMatrix &without_penalty)
   {
     AssertThrow(implementation != nullptr, ExcNotInitialized());
-    AssertThrow(implementation->hierarchy != nullptr,
+    AssertThrow(implementation->is_rescaled,
                 ExcMessage("Multigrid::update() with a rescaled penalty needs "
-                           "structures that initialize() has kept: set "
-                           "AdditionalData::keep_structures."));
+                           "an initialize() with a matrix without penalty and "
+                           "with AdditionalData::keep_structures."));
     implementation->update(matrix, without_penalty);
   }
 

@@ -374,6 +374,11 @@ namespace Tessella
                                " block rows does not belong to a mesh of " +
                                std::to_string(mesh.n_owned_polytopes()) +
                                " polytopes."));
+        AssertThrow(entries.size() == sparsity.block_column.size(),
+                    ExcMessage(std::to_string(entries.size()) +
+                               " entries were given for a matrix of " +
+                               std::to_string(sparsity.block_column.size()) +
+                               " blocks: it needs one for each."));
         // Coefficient of the function 1.
         std::vector<double> one(n);
         CouplingGraph       graph;

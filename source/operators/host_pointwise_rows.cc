@@ -713,10 +713,12 @@ namespace Tessella
         std::find_if(result.begin(), result.end(), [](const double r) {
           return !std::isfinite(r);
         });
+      // Kernels that round in another way may have had another result.
+      const unsigned int component =
+        entry == result.end() ? 0 : (entry - result.begin()) / dofs.n_basis[k];
       std::ostringstream text;
       text << "The result of a PointwiseOperator is not finite: component "
-           << (entry - result.begin()) / dofs.n_basis[k]
-           << " of a polytope around the point (";
+           << component << " of a polytope around the point (";
       for (unsigned int d = 0; d < dim; ++d)
         text << (d > 0 ? ", " : "")
              << 0.5 *

@@ -236,9 +236,7 @@ namespace Tessella
       const HostRules<dim> rules(mesh,
                                  context.quadrature,
                                  context.coefficient_order);
-      if (rules.compressed != nullptr)
-        return "the quadrature is compressed";
-      const std::string reason = simplices.set_up(mesh);
+      const std::string    reason = simplices.set_up(mesh);
       if (!reason.empty())
         return reason;
 
@@ -763,7 +761,6 @@ namespace Tessella
           kernels.transform(dim,
                             true,
                             derivatives,
-                            nullptr,
                             n_points,
                             points.fluxes.data(),
                             pitch / lanes,
@@ -798,7 +795,6 @@ namespace Tessella
           kernels.transform(dim,
                             false,
                             derivatives,
-                            nullptr,
                             n_points,
                             terms[1],
                             points.pitch / lanes,

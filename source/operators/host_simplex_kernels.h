@@ -95,14 +95,12 @@ namespace Tessella
         /**
          * Products with the dim x dim matrices @p a, row by row, or with their
          * transposes if @p transposed, at n points: entry q of row i of the
-         * result is factor sum_j a_ij x_jq. The rows of @p x and @p y begin at
-         * distances of @p x_pitch and @p y_pitch vectors. A null pointer as @p
-         * factor is a factor of one.
+         * result is sum_j a_ij x_jq. The rows of @p x and @p y begin at
+         * distances of @p x_pitch and @p y_pitch vectors.
          */
         void (*transform)(const unsigned int dim,
                           const bool         transposed,
                           const double      *a,
-                          const double      *factor,
                           const unsigned int n,
                           const double      *x,
                           const unsigned int x_pitch,

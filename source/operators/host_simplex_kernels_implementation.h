@@ -106,7 +106,6 @@ namespace Tessella
         inline __attribute__((always_inline)) void
         transform_dim(const bool         transposed,
                       const double      *a,
-                      const double      *factor,
                       const unsigned int n,
                       const double      *x,
                       const unsigned int x_pitch,
@@ -118,8 +117,6 @@ namespace Tessella
             for (int j = 0; j < dim; ++j)
               {
                 entry[i][j] = load(a, transposed ? j * dim + i : i * dim + j);
-                if (factor != nullptr)
-                  entry[i][j] *= load(factor, 0);
               }
           for (unsigned int q = 0; q < n; ++q)
             {
@@ -140,7 +137,6 @@ namespace Tessella
         transform(const unsigned int dim,
                   const bool         transposed,
                   const double      *a,
-                  const double      *factor,
                   const unsigned int n,
                   const double      *x,
                   const unsigned int x_pitch,
@@ -148,9 +144,9 @@ namespace Tessella
                   const unsigned int y_pitch)
         {
           if (dim == 2)
-            transform_dim<2>(transposed, a, factor, n, x, x_pitch, y, y_pitch);
+            transform_dim<2>(transposed, a, n, x, x_pitch, y, y_pitch);
           else
-            transform_dim<3>(transposed, a, factor, n, x, x_pitch, y, y_pitch);
+            transform_dim<3>(transposed, a, n, x, x_pitch, y, y_pitch);
         }
 
         void

@@ -168,7 +168,11 @@ namespace Tessella
     {
       const MPI_Comm comm = handler.get_communicator();
       std::shared_ptr<const DevicePolytopewiseKernel<dim>> kernel;
-      on_all_processes(comm, [&]() { kernel = function.device_kernel(); });
+      std::string                                          why;
+      on_all_processes(comm, [&]() {
+        kernel = function.device_kernel();
+        why    = function.why_not_on_device();
+      });
       // Host and device agree up to rounding only, so that all processes take
       // the same one.
       if (dealii::Utilities::MPI::min(kernel != nullptr ? 1 : 0, comm) == 1)
@@ -177,7 +181,8 @@ namespace Tessella
           report.integrand = kernel->description();
           return get_device().run(function, *kernel, u, target);
         }
-      report.why = function.why_not_on_device();
+      report.why =
+        why.empty() ? "another process has no kernel for the functor" : why;
       std::vector<double> copy(handler.n_locally_owned_dofs());
       on_all_processes(comm, [&]() {
         internal::device_call([&] {

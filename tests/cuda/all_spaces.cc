@@ -39,7 +39,8 @@ namespace
       {
         size           = std::max(size, std::abs(a[i]));
         const double d = std::abs(a[i] - b[i]);
-        largest        = d <= largest ? largest : d; // keeps NaN
+        if (!(d <= largest) && !std::isnan(largest))
+          largest = d;
       }
     return size == 0. ? largest : largest / size;
   }
@@ -105,7 +106,8 @@ namespace
         const double d = difference(host.jacobian.values() + offset[k],
                                     cuda.jacobian.values() + offset[k],
                                     offset[k + 1] - offset[k]);
-        largest        = d <= largest ? largest : d;
+        if (!(d <= largest) && !std::isnan(largest))
+          largest = d;
       }
     check("Jacobian", largest);
     verify(name + "not zero",

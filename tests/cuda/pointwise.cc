@@ -138,7 +138,8 @@ namespace
       {
         size           = std::max(size, std::abs(a[i]));
         const double d = std::abs(a[i] - b[i]);
-        largest        = d <= largest ? largest : d; // keeps NaN
+        if (!(d <= largest) && !std::isnan(largest))
+          largest = d;
       }
     return size == 0. ? largest : largest / size;
   }

@@ -116,8 +116,9 @@ namespace
     for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i)
       {
         const double d = std::abs(a[i] - b[i]);
-        difference     = d <= difference ? difference : d; // keeps NaN
-        size           = std::max(size, std::abs(a[i]));
+        if (!(d <= difference) && !std::isnan(difference))
+          difference = d;
+        size = std::max(size, std::abs(a[i]));
       }
     return Utilities::MPI::max(difference, comm) /
            Utilities::MPI::max(size, comm);

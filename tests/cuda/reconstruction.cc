@@ -133,8 +133,9 @@ namespace
     for (std::size_t i = 0; i < b.size(); ++i)
       {
         const double d = std::abs(*(a.begin() + i) - b[i]);
-        difference     = d <= difference ? difference : d; // keeps NaN
-        size           = std::max(size, std::abs(*(a.begin() + i)));
+        if (!(d <= difference) && !std::isnan(difference))
+          difference = d;
+        size = std::max(size, std::abs(*(a.begin() + i)));
       }
     return Utilities::MPI::max(difference, comm) /
            Utilities::MPI::max(size, comm);

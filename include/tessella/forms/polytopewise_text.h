@@ -19,8 +19,10 @@ namespace Tessella
    *       "struct Functor\n"
    *       "{\n"
    *       "  double factor;\n"
-   *       "  double operator()(const PolytopeStencil<dim> &s, double *u)
-   * const\n" "  {\n" "    for (unsigned int c = 0; c < s.n_components; ++c)\n"
+   *       "  double operator()(const PolytopeStencil<dim> &s,\n"
+   *       "                    double *u) const\n"
+   *       "  {\n"
+   *       "    for (unsigned int c = 0; c < s.n_components; ++c)\n"
    *       "      s.scale_towards_mean(c, factor, u);\n"
    *       "    return factor;\n"
    *       "  }\n"

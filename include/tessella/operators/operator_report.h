@@ -17,7 +17,8 @@ namespace Tessella
     /// How the integrand was evaluated, and why not on the device.
     std::string integrand, why;
     /// The kernels of residuals and tangents: "affine simplices" or "all
-    /// polytopes, since ..." with the reason.
+    /// polytopes, since ..." with the reason; empty where the host evaluates an
+    /// integrand for the backend of a device.
     std::string kernels;
     /// Rules, structure and exchange of ghosts that were not kept from the call
     /// before.
