@@ -147,7 +147,9 @@ namespace
     const std::vector<unsigned int>   numbering =
       Tessella::internal::discarded_fill_numbering(
         sparsity,
-        Tessella::internal::coupling_norms(sparsity, offset, test.matrix.values()));
+        Tessella::internal::coupling_norms(sparsity,
+                                           offset,
+                                           test.matrix.values()));
     check("permutation",
           std::set<unsigned int>(numbering.begin(), numbering.end()).size() ==
               numbering.size() &&
