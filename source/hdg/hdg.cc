@@ -371,9 +371,18 @@ namespace Tessella
                         HostBlockMatrix<double>              &blocks) const
   {
     const auto &numbering = implementation->system.numbering;
-    blocks.reinit(numbering.sparsity,
-                  numbering.dof_offset,
-                  numbering.partition);
+    // A matrix that has the structure keeps it, so that preconditioners can
+    // take new values.
+    const bool same =
+      blocks.revision() != 0 && blocks.partition() == numbering.partition &&
+      blocks.dof_offset() == numbering.dof_offset &&
+      blocks.block_sparsity().block_offset == numbering.sparsity.block_offset &&
+      blocks.block_sparsity().block_column == numbering.sparsity.block_column;
+    if (Utilities::MPI::min(same ? 1 : 0,
+                            implementation->system.communicator) == 0)
+      blocks.reinit(numbering.sparsity,
+                    numbering.dof_offset,
+                    numbering.partition);
     implementation->system.on_all_processes([&] {
       const double *const values = TrilinosBlockMatrix::values(
         const_cast<TrilinosWrappers::SparseMatrix &>(matrix),
