@@ -231,8 +231,8 @@ namespace Tessella
       }
 
       TrilinosWrappers::MPI::Vector u, q; ///< on the host
-      /// Of trace multigrid, if it was used: of the last complete set-up, and
-      /// of the last one that kept structures.
+      /// Reports of trace multigrid, if it was used: that of the last complete
+      /// set-up, and that of the last one that kept structures.
       TraceMultigridReport multigrid_setup, multigrid_update;
 
     private:

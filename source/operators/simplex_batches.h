@@ -10,7 +10,7 @@
 
 #include "host_simplex_kernels.h"
 
-// What the users of HostSimplexKernels have in common.
+// Functions and classes that users of HostSimplexKernels share.
 
 namespace Tessella
 {
