@@ -50,8 +50,8 @@ namespace Tessella
           return *result;
         }
 
-        /// Pool of a thread.
-        struct Pool
+        /// Pool of memory of a thread.
+        struct ThreadPool
         {
           unsigned int depth = 0;
           /// Present piece; zero if there is none.
@@ -59,10 +59,10 @@ namespace Tessella
           std::size_t next_size = smallest_piece;
         };
 
-        Pool &
+        ThreadPool &
         pool()
         {
-          static thread_local Pool result;
+          static thread_local ThreadPool result;
           return result;
         }
 
@@ -80,7 +80,7 @@ namespace Tessella
         }
 
         void
-        leave_piece(Pieces &all, Pool &present) noexcept
+        leave_piece(Pieces &all, ThreadPool &present) noexcept
         {
           if (present.piece == 0)
             return;
@@ -103,7 +103,7 @@ namespace Tessella
       void
       close_pool() noexcept
       {
-        Pool &present = pool();
+        ThreadPool &present = pool();
         if (present.depth == 0 || --present.depth > 0)
           return;
         Pieces                           &all = pieces();
@@ -117,7 +117,7 @@ namespace Tessella
       void *
       allocate_in_pool(const std::size_t n)
       {
-        Pool &present = pool();
+        ThreadPool &present = pool();
         if (present.depth == 0 || n == 0 || n > largest_piece / 4)
           return nullptr;
         refuse_recording("an allocation of memory");
