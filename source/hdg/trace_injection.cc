@@ -232,11 +232,11 @@ namespace Tessella
         }
 
         /// Sets the matrix of polytope @p k, on side @p t, for a straight edge.
-        /// With v_m and v_h, the value of a function in the middle and half of
-        /// its difference along the edge, the projection has the coefficients
-        /// |F|^(1/2) v_m and (|F| / 3)^(1/2) v_h for the trace functions
-        /// |F|^(-1/2) and (3 / |F|)^(1/2) xi, with xi from -1 to 1 along the
-        /// edge.
+        /// Let v_m be the value of a function in the middle of the edge, and
+        /// v_h half of its difference along the edge. The projection has the
+        /// coefficients |F|^(1/2) v_m and (|F| / 3)^(1/2) v_h for the trace
+        /// functions |F|^(-1/2) and (3 / |F|)^(1/2) xi, with xi from -1 to 1
+        /// along the edge.
         void
         set_edge(const unsigned int interface,
                  const unsigned int p,

@@ -182,7 +182,7 @@ namespace
       }
   }
 
-  // With all fill-in the factors are exact: one iteration.
+  // Factors with all fill-in are exact, so that one iteration suffices.
   void
   test_exact_factors()
   {
