@@ -4,6 +4,7 @@
 #include <tessella/base/config.h>
 
 #include "../lac/petsc_traits.h"
+#include "../lac/tpetra_traits.h"
 #include "assembly_procedure.h"
 
 namespace Tessella
@@ -247,6 +248,13 @@ namespace Tessella
                    PETScWrappers::MPI::SparseMatrix,        \
                    PETScWrappers::MPI::Vector)
 
+#define INSTANTIATE_TPETRA(dim)                                                \
+  INSTANTIATE_MATRIX(dim, LinearAlgebra::TpetraWrappers::SparseMatrix<double>) \
+  INSTANTIATE_VECTOR(dim, LinearAlgebra::TpetraWrappers::Vector<double>)       \
+  INSTANTIATE_PAIR(dim,                                                        \
+                   LinearAlgebra::TpetraWrappers::SparseMatrix<double>,        \
+                   LinearAlgebra::TpetraWrappers::Vector<double>)
+
   INSTANTIATE(2, double)
   INSTANTIATE(2, float)
   INSTANTIATE(3, double)
@@ -263,6 +271,11 @@ namespace Tessella
   INSTANTIATE_PETSC(3)
   INSTANTIATE_PETSC(4)
 #endif
+#ifdef TESSELLA_HAVE_TPETRA
+  INSTANTIATE_TPETRA(2)
+  INSTANTIATE_TPETRA(3)
+  INSTANTIATE_TPETRA(4)
+#endif
 
 #undef INSTANTIATE_ASSEMBLE
 #undef INSTANTIATE_PAIR
@@ -271,4 +284,5 @@ namespace Tessella
 #undef INSTANTIATE
 #undef INSTANTIATE_EPETRA
 #undef INSTANTIATE_PETSC
+#undef INSTANTIATE_TPETRA
 } // namespace Tessella

@@ -7,6 +7,7 @@
 
 #include <cmath>
 
+#include "../../cuda/backends/assembly.h"
 #include "../grid/mesh_points.h"
 
 namespace Tessella
@@ -88,6 +89,21 @@ namespace Tessella
       return dofs.whole.is_set
                ? dofs.whole.max_degree
                : *std::max_element(dofs.degree.begin(), dofs.degree.end());
+    }
+
+
+
+    PaddedRule::PaddedRule(const ReferenceRule &rule)
+      : memory((rule.dim + 1) * padded(rule.n_points), 0.)
+    {
+      const unsigned int n = rule.n_points, m = padded(n);
+      for (unsigned int d = 0; d < rule.dim; ++d)
+        for (unsigned int q = 0; q < m; ++q)
+          memory[d * m + q] = rule.points[d * n + std::min(q, n - 1)];
+      std::copy(rule.weights.begin(),
+                rule.weights.begin() + n,
+                memory.begin() + rule.dim * m);
+      view = {n, m, memory.data(), memory.data() + rule.dim * m};
     }
 
 
@@ -263,11 +279,98 @@ namespace Tessella
 
 
 
-#define INSTANTIATE(dim)                                                    \
-  template bool         has_total_degree_space<dim>(const PolytopicDoFs &); \
-  template unsigned int subcell_types(const PolytopicMesh<dim> &);          \
-  template unsigned int facet_types(const PolytopicMesh<dim> &);            \
-  template class HostRules<dim>;                                            \
+    template <int dim>
+    Device::RuleTables
+    device_rule_tables(const PolytopicMesh<dim> &mesh,
+                       const PolytopicDoFs      &dofs,
+                       const HostRules<dim>     &rules,
+                       const bool                parallelepipeds)
+    {
+      Device::RuleTables tables;
+      const auto         add_rule = [&](Device::RuleTables::Entry &entry,
+                                const unsigned int         n_points,
+                                const double              *points,
+                                const std::size_t          distance,
+                                const double              *weights,
+                                const unsigned int         rule_dim) {
+        entry.n_points = n_points;
+        entry.offset   = tables.data.size();
+        for (unsigned int d = 0; d < rule_dim; ++d)
+          tables.data.insert(tables.data.end(),
+                             points + d * distance,
+                             points + d * distance + n_points);
+        tables.data.insert(tables.data.end(), weights, weights + n_points);
+      };
+      const auto add = [&](Device::RuleTables::Entry &entry,
+                           const HostKernels::Rule   &rule,
+                           const unsigned int         rule_dim) {
+        add_rule(entry,
+                 rule.n_points,
+                 rule.points,
+                 rule.n_padded,
+                 rule.weights,
+                 rule_dim);
+      };
+      const unsigned int max_degree = highest_degree(dofs);
+      for (const SubCellType type : {SubCellType::simplex,
+                                     SubCellType::parallelepiped,
+                                     SubCellType::hypercube,
+                                     SubCellType::prism})
+        if (std::find(mesh.subcell_type.begin(),
+                      mesh.subcell_type.end(),
+                      type) != mesh.subcell_type.end())
+          for (unsigned int p = 0; p <= max_degree; ++p)
+            add(tables.subcell[static_cast<unsigned int>(type)][p],
+                rules.subcell(type, p),
+                dim);
+      for (const FacetType type :
+           {FacetType::simplex, FacetType::quadrilateral, FacetType::prism})
+        if (std::find(mesh.facet_type.begin(), mesh.facet_type.end(), type) !=
+            mesh.facet_type.end())
+          for (unsigned int p = 0; p <= max_degree; ++p)
+            add(tables.facet[static_cast<unsigned int>(type)][p],
+                rules.facet(type, p),
+                dim - 1);
+      if (tables.subcell[0][max_degree].n_points > 0)
+        for (unsigned int order = 1; order <= 2 * max_degree; ++order)
+          {
+            const ReferenceRule &rule = simplex_rule(dim, order);
+            add_rule(tables.simplex[order],
+                     rule.n_points,
+                     rule.points.data(),
+                     rule.n_points,
+                     rule.weights.data(),
+                     dim);
+          }
+      if (parallelepipeds && mesh.n_subcells() > 0)
+        for (unsigned int p = 0; p <= max_degree; ++p)
+          {
+            tables.subcell[0][p] = tables.subcell[static_cast<unsigned int>(
+              SubCellType::parallelepiped)][p];
+            if (dim == 2)
+              continue;
+            HostKernels::Rule   rule = rules.facet(FacetType::quadrilateral, p);
+            std::vector<double> weights(rule.weights,
+                                        rule.weights + rule.n_points);
+            for (double &weight : weights)
+              weight *= 0.5;
+            rule.weights = weights.data();
+            add(tables.facet[0][p], rule, dim - 1);
+          }
+      return tables;
+    }
+
+
+
+#define INSTANTIATE(dim)                                                     \
+  template bool         has_total_degree_space<dim>(const PolytopicDoFs &);  \
+  template unsigned int subcell_types(const PolytopicMesh<dim> &);           \
+  template unsigned int facet_types(const PolytopicMesh<dim> &);             \
+  template class HostRules<dim>;                                             \
+  template Device::RuleTables device_rule_tables(const PolytopicMesh<dim> &, \
+                                                 const PolytopicDoFs &,      \
+                                                 const HostRules<dim> &,     \
+                                                 const bool);                \
   template class VolumePointBuffer<dim>
 
     INSTANTIATE(2);

@@ -19,6 +19,11 @@ namespace Tessella
 {
   namespace internal
   {
+    namespace Device
+    {
+      struct RuleTables;
+    }
+
     inline unsigned int
     padded(const unsigned int n)
     {
@@ -38,18 +43,7 @@ namespace Tessella
     class PaddedRule
     {
     public:
-      explicit PaddedRule(const ReferenceRule &rule)
-        : memory((rule.dim + 1) * padded(rule.n_points), 0.)
-      {
-        const unsigned int n = rule.n_points, m = padded(n);
-        for (unsigned int d = 0; d < rule.dim; ++d)
-          for (unsigned int q = 0; q < m; ++q)
-            memory[d * m + q] = rule.points[d * n + std::min(q, n - 1)];
-        std::copy(rule.weights.begin(),
-                  rule.weights.begin() + n,
-                  memory.begin() + rule.dim * m);
-        view = {n, m, memory.data(), memory.data() + rule.dim * m};
-      }
+      explicit PaddedRule(const ReferenceRule &rule);
 
       PaddedRule(const PaddedRule &) = delete;
 
@@ -150,6 +144,19 @@ namespace Tessella
       std::vector<std::unique_ptr<PaddedRule>> subcell_rules[5];
       std::vector<std::unique_ptr<PaddedRule>> facet_rules[4];
     };
+
+
+
+    /// The same rules as one array for kernels of a device; those for which the
+    /// mesh has no sub-cell or facet are empty. If @p parallelepipeds, all
+    /// sub-cells are such, and take the places of simplices, see
+    /// Kernels::use_corners().
+    template <int dim>
+    Device::RuleTables
+    device_rule_tables(const PolytopicMesh<dim> &mesh,
+                       const PolytopicDoFs      &dofs,
+                       const HostRules<dim>     &rules,
+                       const bool                parallelepipeds);
 
 
 

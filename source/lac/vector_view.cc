@@ -11,6 +11,7 @@
 #endif
 
 #include "petsc_traits.h"
+#include "tpetra_traits.h"
 #include "vector_access.h"
 
 namespace Tessella
@@ -164,6 +165,48 @@ namespace Tessella
       }
     };
 
+#ifdef TESSELLA_HAVE_TPETRA
+    template <>
+    struct Access<dealii::LinearAlgebra::TpetraWrappers::Vector<double>>
+    {
+      using Vector = dealii::LinearAlgebra::TpetraWrappers::Vector<double>;
+
+      static const double *
+      read(const void *vector, const std::size_t n, std::vector<double> &)
+      {
+        const Vector &source = *static_cast<const Vector *>(vector);
+        check(source, n);
+        return source.trilinos_vector()
+          .getLocalViewHost(Tpetra::Access::ReadOnly)
+          .data();
+      }
+
+      static double *
+      start(void *vector, const std::size_t n, std::vector<double> &)
+      {
+        Vector &destination = *static_cast<Vector *>(vector);
+        check(destination, n);
+        return internal::VectorTraits<Vector>::values(destination);
+      }
+
+      static void
+      finish(void *, const std::vector<double> &)
+      {}
+
+    private:
+      static void
+      check(const Vector &vector, const std::size_t n)
+      {
+        AssertThrow(!vector.has_ghost_elements(),
+                    dealii::ExcMessage(
+                      "The vector has ghost entries, but one without is "
+                      "needed: reinit() it with locally_owned_dofs() alone, "
+                      "and assign the other one to it."));
+        check_number_of_entries(vector.locally_owned_size(), n);
+      }
+    };
+#endif
+
 #ifdef DEAL_II_WITH_PETSC
     template <>
     struct Access<dealii::PETScWrappers::VectorBase>
@@ -260,6 +303,9 @@ namespace Tessella
   TESSELLA_DEFINE_VIEWS(DeviceVector<float>)
 #ifdef TESSELLA_HAVE_EPETRA
   TESSELLA_DEFINE_VIEWS(dealii::TrilinosWrappers::MPI::Vector)
+#endif
+#ifdef TESSELLA_HAVE_TPETRA
+  TESSELLA_DEFINE_VIEWS(dealii::LinearAlgebra::TpetraWrappers::Vector<double>)
 #endif
 #ifdef DEAL_II_WITH_PETSC
   TESSELLA_DEFINE_VIEWS(dealii::PETScWrappers::VectorBase)

@@ -93,11 +93,14 @@ namespace Tessella
    * the last bit for any number of processes. Every process reports its own
    * times. An error on one process is thrown on all; with Backend::automatic
    * the device is used if all processes have one. Only the classes of
-   * TrilinosWrappers and PETScWrappers, block matrices and their vectors are
-   * supported.
+   * TrilinosWrappers, TpetraWrappers and PETScWrappers, block matrices and
+   * their vectors are supported.
    *
    * <b>Matrices and vectors</b>, where Number is double or float:
    * - TrilinosWrappers::SparseMatrix with TrilinosWrappers::MPI::Vector;
+   * - LinearAlgebra::TpetraWrappers::SparseMatrix<double> with
+   *   LinearAlgebra::TpetraWrappers::Vector<double>, in host memory, if deal.II
+   *   has this matrix (since 9.6, with Tpetra);
    * - PETScWrappers::MPI::SparseMatrix with PETScWrappers::MPI::Vector, if
    *   PETSc computes with double;
    * - SparseMatrix<Number> with Vector<Number>, in a program of one process;

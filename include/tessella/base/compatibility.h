@@ -31,6 +31,14 @@ namespace Tessella
   } // namespace Compatibility
 } // namespace Tessella
 
+// ---- matrices
+// TESSELLA_HAVE_TPETRA is defined if this deal.II has
+// LinearAlgebra::TpetraWrappers::SparseMatrix. Functions with such arguments do
+// not exist otherwise.
+#if defined(DEAL_II_TRILINOS_WITH_TPETRA) && DEAL_II_VERSION_GTE(9, 6, 0)
+#  define TESSELLA_HAVE_TPETRA
+#endif
+
 // ---- elements
 namespace Tessella
 {

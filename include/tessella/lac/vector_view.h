@@ -10,6 +10,7 @@
 #include <deal.II/lac/la_parallel_vector.h>
 #include <deal.II/lac/vector.h>
 
+#include <tessella/base/compatibility.h>
 #include <tessella/base/config.h>
 
 #include <cstddef>
@@ -26,6 +27,16 @@ namespace TrilinosWrappers
     class Vector;
   }
 } // namespace TrilinosWrappers
+#endif
+#ifdef TESSELLA_HAVE_TPETRA
+namespace LinearAlgebra
+{
+  namespace TpetraWrappers
+  {
+    template <typename Number, typename MemorySpace>
+    class Vector;
+  }
+} // namespace LinearAlgebra
 #endif
 #ifdef DEAL_II_WITH_PETSC
 namespace PETScWrappers
@@ -45,8 +56,8 @@ namespace Tessella
    * these types, each of which converts to it: dealii::Vector,
    * LinearAlgebra::distributed::Vector, HostVector, DeviceVector, all of these
    * of double or float, TrilinosWrappers::MPI::Vector, and vectors of
-   * PETScWrappers where they hold doubles. Such functions exist once, and are
-   * called with the vector itself:
+   * PETScWrappers and LinearAlgebra::TpetraWrappers where they hold doubles.
+   * Such functions exist once, and are called with the vector itself:
    *
    *     VectorTools::point_value(handler, solution, point, value);
    *
@@ -68,6 +79,10 @@ namespace Tessella
     ConstVectorView(const DeviceVector<float> &vector);
 #ifdef TESSELLA_HAVE_EPETRA
     ConstVectorView(const dealii::TrilinosWrappers::MPI::Vector &vector);
+#endif
+#ifdef TESSELLA_HAVE_TPETRA
+    ConstVectorView(const dealii::LinearAlgebra::TpetraWrappers::
+                      Vector<double, dealii::MemorySpace::Host> &vector);
 #endif
 #ifdef DEAL_II_WITH_PETSC
     ConstVectorView(const dealii::PETScWrappers::VectorBase &vector);
@@ -109,6 +124,10 @@ namespace Tessella
     VectorView(DeviceVector<float> &vector);
 #ifdef TESSELLA_HAVE_EPETRA
     VectorView(dealii::TrilinosWrappers::MPI::Vector &vector);
+#endif
+#ifdef TESSELLA_HAVE_TPETRA
+    VectorView(dealii::LinearAlgebra::TpetraWrappers::
+                 Vector<double, dealii::MemorySpace::Host> &vector);
 #endif
 #ifdef DEAL_II_WITH_PETSC
     VectorView(dealii::PETScWrappers::VectorBase &vector);
