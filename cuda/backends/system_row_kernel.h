@@ -118,10 +118,12 @@ namespace Tessella
         /// Group of four lanes and position in it; functions of the test and
         /// trial space that the lane reads, and first trial function that it
         /// has sums of, see WarpProduct.
-        const unsigned int       g, r, i, j, column_of_sums;
-        const Row               &row;
-        const RuleTables::Entry &rule; ///< of facets
-        const unsigned int       facets_per_batch, slots;
+        const unsigned int g, r, i, j, column_of_sums;
+        /// Row and rule of facets, by value: what the kernel writes could
+        /// overlap with what references name, and would be read again.
+        const Row               row;
+        const RuleTables::Entry rule;
+        const unsigned int      facets_per_batch, slots;
 
         // ---- shared memory: value and first derivative, other derivatives
         double2 *value, *gradient;
