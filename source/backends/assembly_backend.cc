@@ -8,11 +8,10 @@
 #include <tessella/base/config.h>
 #include <tessella/device/cuda_device.h>
 
+#include "../device/with_cuda.h"
+#include "cuda_backend.h"
 #include "host_backend.h"
 
-#ifdef TESSELLA_HAVE_CUDA
-#  include "cuda_backend.h"
-#endif
 
 namespace Tessella
 {
@@ -26,12 +25,6 @@ namespace Tessella
       void
       check_cuda()
       {
-#ifndef TESSELLA_HAVE_CUDA
-        AssertThrow(false,
-                    ExcMessage("This build of Tessella has no CUDA backend: "
-                               "take the host backend, or build with "
-                               "-DTESSELLA_WITH_CUDA=ON."));
-#endif
         AssertThrow(cuda_is_available(),
                     ExcMessage(why_cuda_is_unavailable() +
                                " Please take the backend host or "
@@ -79,14 +72,14 @@ namespace Tessella
     std::unique_ptr<AssemblyBackend<dim>>
     make_assembly_backend(AssemblyContext<dim> &context)
     {
-      if (is_cuda_chosen(context))
-        {
-#ifdef TESSELLA_HAVE_CUDA
-          auto backend = std::make_unique<CUDABackend<dim>>(context);
-          if (backend->start())
-            return backend;
-#endif
-        }
+      const bool use_cuda = is_cuda_chosen(context);
+      if constexpr (with_cuda)
+        if (use_cuda)
+          {
+            auto backend = std::make_unique<CUDABackend<dim>>(context);
+            if (backend->start())
+              return backend;
+          }
       return std::make_unique<HostBackend<dim>>(context);
     }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#include <tessella/base/config.h>
 #include <tessella/base/exceptions.h>
 #include <tessella/device/cuda_device.h>
 
@@ -7,17 +6,17 @@
 
 #include "../../cuda/device/device.h"
 #include "../base/collective.h"
+#include "with_cuda.h"
 
 namespace Tessella
 {
   bool
   cuda_is_available()
   {
-#ifdef TESSELLA_HAVE_CUDA
-    return internal::Device::n_devices() > 0;
-#else
-    return false;
-#endif
+    if constexpr (internal::with_cuda)
+      return internal::Device::n_devices() > 0;
+    else
+      return false;
   }
 
 
@@ -25,11 +24,11 @@ namespace Tessella
   std::string
   why_cuda_is_unavailable()
   {
-#ifdef TESSELLA_HAVE_CUDA
-    return internal::Device::why_unavailable();
-#else
-    return "This build of Tessella has no CUDA backend.";
-#endif
+    if constexpr (internal::with_cuda)
+      return internal::Device::why_unavailable();
+    else
+      return "This build of Tessella has no CUDA backend "
+             "(-DTESSELLA_WITH_CUDA=ON).";
   }
 
 
@@ -37,10 +36,9 @@ namespace Tessella
   std::string
   cuda_device_name()
   {
-#ifdef TESSELLA_HAVE_CUDA
-    if (cuda_is_available())
-      return internal::Device::device_name();
-#endif
+    if constexpr (internal::with_cuda)
+      if (cuda_is_available())
+        return internal::Device::device_name();
     return "";
   }
 
@@ -62,32 +60,32 @@ namespace Tessella
 #endif
     int chosen = -1;
     Tessella::on_all_processes(communicator, [&]() {
-#ifdef TESSELLA_HAVE_CUDA
-      const unsigned int n = internal::Device::n_devices();
-      AssertThrow(device < 0 || static_cast<unsigned int>(device) < n,
-                  ExcUserInput("CUDA device " + std::to_string(device) +
-                               " was asked for, but there are " +
-                               std::to_string(n) +
-                               " on this machine: numbers count from 0, -1 "
-                               "lets each process take one."));
-      if (n == 0)
-        return;
-      chosen = device >= 0 ? device : static_cast<int>(rank % n);
-      try
+      if constexpr (internal::with_cuda)
         {
-          internal::Device::set_device(chosen);
+          const unsigned int n = internal::Device::n_devices();
+          AssertThrow(device < 0 || static_cast<unsigned int>(device) < n,
+                      ExcUserInput("CUDA device " + std::to_string(device) +
+                                   " was asked for, but there are " +
+                                   std::to_string(n) +
+                                   " on this machine: numbers count from 0, -1 "
+                                   "lets each process take one."));
+          if (n == 0)
+            return;
+          chosen = device >= 0 ? device : static_cast<int>(rank % n);
+          try
+            {
+              internal::Device::set_device(chosen);
+            }
+          catch (const internal::Device::Error &error)
+            {
+              AssertThrow(false, ExcUserInput(error.what()));
+            }
         }
-      catch (const internal::Device::Error &error)
-        {
-          AssertThrow(false, ExcUserInput(error.what()));
-        }
-#else
-      (void)rank;
-      AssertThrow(device < 0,
-                  ExcUserInput("CUDA device " + std::to_string(device) +
-                               " was asked for, but this build of Tessella has "
-                               "no CUDA backend."));
-#endif
+      else
+        AssertThrow(device < 0,
+                    ExcUserInput("CUDA device " + std::to_string(device) +
+                                 " was asked for, but this build of Tessella "
+                                 "has no CUDA backend."));
     });
     return chosen;
   }

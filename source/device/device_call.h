@@ -4,9 +4,8 @@
 
 #include <deal.II/base/exceptions.h>
 
-#include <tessella/base/config.h>
-
 #include "../../cuda/device/device.h"
+#include "with_cuda.h"
 
 namespace Tessella
 {
@@ -24,23 +23,26 @@ namespace Tessella
     auto
     device_call(const Function &function) -> decltype(function())
     {
-#ifdef TESSELLA_HAVE_CUDA
-      try
+      if constexpr (with_cuda)
         {
-          return function();
+          try
+            {
+              return function();
+            }
+          catch (const Device::Error &error)
+            {
+              AssertThrow(false, dealii::ExcMessage(error.what()));
+              throw; // not reached
+            }
         }
-      catch (const Device::Error &error)
+      else
         {
-          AssertThrow(false, dealii::ExcMessage(error.what()));
+          (void)function;
+          AssertThrow(false,
+                      dealii::ExcMessage(
+                        "This build of Tessella has no CUDA backend."));
           throw; // not reached
         }
-#else
-      (void)function;
-      AssertThrow(false,
-                  dealii::ExcMessage(
-                    "This build of Tessella has no CUDA backend."));
-      throw; // not reached
-#endif
     }
   } // namespace internal
 } // namespace Tessella

@@ -3,7 +3,7 @@
 
 #include <deal.II/base/exceptions.h>
 
-#include <tessella/base/config.h>
+#include <tessella/device/cuda_device.h>
 #include <tessella/device/device_memory.h>
 
 #include <algorithm>
@@ -60,12 +60,10 @@ namespace Tessella
     processes_on_device(const MPI_Comm communicator)
     {
       std::string identity;
-#ifdef TESSELLA_HAVE_CUDA
       on_all_processes(communicator, [&]() {
-        if (Device::n_devices() > 0)
+        if (cuda_is_available())
           device_call([&]() { identity = Device::device_identity(); });
       });
-#endif
       // The rank of the first process on the machine identifies the machine.
       const std::pair<unsigned int, std::string> own(
         machine_of(communicator).first, identity);
@@ -86,12 +84,10 @@ namespace Tessella
     {
       std::pair<std::uint64_t, std::uint64_t> own(0, held); // free, held
       dealii::Utilities::MPI::max(0, communicator); // wait for all processes
-#ifdef TESSELLA_HAVE_CUDA
       on_all_processes(communicator, [&]() {
         if (!processes.empty())
           device_call([&]() { own.first = Device::device_memory().free; });
       });
-#endif
       const auto    all = dealii::Utilities::MPI::all_gather(communicator, own);
       std::uint64_t free = std::numeric_limits<std::uint64_t>::max(), taken = 0;
       for (const unsigned int rank : processes)

@@ -12,11 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "../../cuda/forms/constant_elasticity.h"
+#include "../device/with_cuda.h"
 #include "host_coefficients.h"
 
-#ifdef TESSELLA_HAVE_CUDA
-#  include "../../cuda/forms/constant_elasticity.h"
-#endif
 
 namespace Tessella
 {
@@ -157,23 +156,24 @@ namespace Tessella
       std::shared_ptr<const DeviceCoefficients<dim>>
       device_coefficients() const override
       {
-#ifdef TESSELLA_HAVE_CUDA
-        const ElasticityData<dim> &data = *this->terms.material.data;
-        if (!this->constant || this->is_diagonal() ||
-            data.traction.size() > internal::Device::max_traction_ids)
+        if constexpr (internal::with_cuda)
+          {
+            const ElasticityData<dim> &data = *this->terms.material.data;
+            if (!this->constant || this->is_diagonal() ||
+                data.traction.size() > internal::Device::max_traction_ids)
+              return nullptr;
+            std::vector<unsigned int> ids;
+            for (const auto &entry : data.traction)
+              ids.push_back(entry.first);
+            return internal::Device::constant_elasticity<dim>(data.lambda,
+                                                              data.mu,
+                                                              this->terms.theta,
+                                                              this->terms.test,
+                                                              this->terms.trial,
+                                                              ids);
+          }
+        else
           return nullptr;
-        std::vector<unsigned int> ids;
-        for (const auto &entry : data.traction)
-          ids.push_back(entry.first);
-        return internal::Device::constant_elasticity<dim>(data.lambda,
-                                                          data.mu,
-                                                          this->terms.theta,
-                                                          this->terms.test,
-                                                          this->terms.trial,
-                                                          ids);
-#else
-        return nullptr;
-#endif
       }
 
       std::string

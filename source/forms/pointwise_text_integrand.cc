@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "../device/with_cuda.h"
 #include "pointwise_text_kernels.h"
 #include "pointwise_text_parser.h"
 
@@ -263,12 +264,9 @@ namespace Tessella
     std::vector<double> parameters;
     TextRegion          regions[3];
     // The functor in C++.
-    std::string code;
-#ifdef TESSELLA_HAVE_CUDA
-    mutable std::string why_not;
-#else
-    mutable std::string why_not = "this build has no CUDA backend";
-#endif
+    std::string         code;
+    mutable std::string why_not =
+      internal::with_cuda ? "" : "this build has no CUDA backend";
   };
 
 

@@ -5,9 +5,9 @@
 #include <deal.II/base/exceptions.h>
 #include <deal.II/base/mpi.h>
 
-#include <tessella/base/config.h>
 #include <tessella/device/cuda_device.h>
 
+#include "../device/with_cuda.h"
 
 namespace Tessella
 {
@@ -32,18 +32,13 @@ namespace Tessella
                   ExcMessage("HDG computes with LocalSpaces::reduced_flux on "
                              "the host only: use Backend::host or "
                              "Backend::automatic."));
-#ifdef TESSELLA_HAVE_CUDA
       AssertThrow(cuda_is_available(),
                   ExcMessage(why_cuda_is_unavailable() +
                              " Please take the backend host or automatic."));
-      return make_cuda_hdg(system);
-#else
-      AssertThrow(false,
-                  ExcMessage("This build of Tessella has no CUDA backend: "
-                             "take the host backend, or build with "
-                             "-DTESSELLA_WITH_CUDA=ON."));
-      return nullptr;
-#endif
+      if constexpr (with_cuda)
+        return make_cuda_hdg(system);
+      else
+        return nullptr; // not reached
     }
 
 

@@ -6,6 +6,7 @@
 
 #include "../../cuda/operators/point_product.h"
 #include "../device/device_call.h"
+#include "../device/with_cuda.h"
 #include "form_tables.h"
 #include "pointwise_tables.h"
 
@@ -13,7 +14,6 @@ namespace Tessella
 {
   namespace internal
   {
-#ifdef TESSELLA_HAVE_CUDA
     namespace
     {
       template <int dim>
@@ -260,7 +260,6 @@ namespace Tessella
         const double                          operations;
       };
     } // namespace
-#endif
 
 
 
@@ -270,16 +269,12 @@ namespace Tessella
                       const std::vector<double> &sigma,
                       const PolynomialSpaceType  space)
     {
-#ifdef TESSELLA_HAVE_CUDA
-      return std::make_unique<CUDAProduct>(
-        point_product_data(problem, sigma, space));
-#else
-      (void)problem;
-      (void)sigma;
-      (void)space;
       assert_device_is_available();
-      return nullptr;
-#endif
+      if constexpr (with_cuda)
+        return std::make_unique<CUDAProduct>(
+          point_product_data(problem, sigma, space));
+      else
+        return nullptr; // not reached
     }
 
 

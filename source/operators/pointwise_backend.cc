@@ -8,11 +8,10 @@
 #include <tessella/base/config.h>
 #include <tessella/device/cuda_device.h>
 
+#include "../device/with_cuda.h"
+#include "cuda_pointwise.h"
 #include "host_pointwise_backend.h"
 
-#ifdef TESSELLA_HAVE_CUDA
-#  include "cuda_pointwise.h"
-#endif
 
 namespace Tessella
 {
@@ -51,18 +50,16 @@ namespace Tessella
     std::unique_ptr<PointwiseBackend<dim>>
     make_pointwise_backend(PointwiseContext<dim> &context)
     {
-#ifdef TESSELLA_HAVE_CUDA
-      if (chooses_cuda(context))
-        {
-          const MatrixStructure &processes = context.structures[0];
-          if (processes.n_processes > 1 || context.parameters.device >= 0)
-            choose_cuda_device(processes.communicator,
-                               context.parameters.device);
-          return std::make_unique<CUDAPointwiseBackend<dim>>(context);
-        }
-#else
-      chooses_cuda(context);
-#endif
+      const bool is_cuda_chosen = chooses_cuda(context);
+      if constexpr (with_cuda)
+        if (is_cuda_chosen)
+          {
+            const MatrixStructure &processes = context.structures[0];
+            if (processes.n_processes > 1 || context.parameters.device >= 0)
+              choose_cuda_device(processes.communicator,
+                                 context.parameters.device);
+            return std::make_unique<CUDAPointwiseBackend<dim>>(context);
+          }
       const InstructionSet wanted = context.parameters.instruction_set;
       AssertThrow(wanted == InstructionSet::automatic ||
                     wanted <= best_instruction_set(),

@@ -4,6 +4,7 @@
 
 #include "../../cuda/operators/simplex_product.h"
 #include "../device/device_call.h"
+#include "../device/with_cuda.h"
 #include "host_simplex_product.h"
 #include "simplex_setup.h"
 
@@ -65,7 +66,6 @@ namespace Tessella
         const HostSimplexProduct product;
       };
 
-#ifdef TESSELLA_HAVE_CUDA
       class CUDASimplexKernel : public ProductKernel
       {
       public:
@@ -119,7 +119,6 @@ namespace Tessella
         std::unique_ptr<Device::SimplexProduct> product;
         double                                  operations;
       };
-#endif
     } // namespace
 
 
@@ -136,16 +135,13 @@ namespace Tessella
       SimplexData data;
       if (!set_up_simplex_data(mesh, dofs, form, sigma, data).empty())
         return nullptr;
-#ifdef TESSELLA_HAVE_CUDA
-      if (backend == Backend::cuda)
-        {
-          if (data.degree > Device::SimplexProduct::max_degree(dim))
-            return nullptr;
-          return std::make_unique<CUDASimplexKernel>(data);
-        }
-#else
-      (void)backend;
-#endif
+      if constexpr (with_cuda)
+        if (backend == Backend::cuda)
+          {
+            if (data.degree > Device::SimplexProduct::max_degree(dim))
+              return nullptr;
+            return std::make_unique<CUDASimplexKernel>(data);
+          }
       return std::make_unique<HostSimplexKernel>(std::move(data),
                                                  instruction_set);
     }
