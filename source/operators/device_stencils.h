@@ -338,10 +338,10 @@ namespace Tessella
                              const double                        *u,
                              double                              *target)
     {
+      using Operations = Device::VectorOperations<double>;
       set_means(u);
       std::vector<double> found(n);
       on_all_processes(geometry.handler.get_communicator(), [&]() {
-        using Operations = Device::VectorOperations<double>;
         device_call(
           [&] { Operations::copy(changed.size(), u, changed.data()); });
         launch(function.point_values(), kernel);
@@ -352,12 +352,15 @@ namespace Tessella
                                        status.data());
           });
         check_status();
-        device_call([&] {
-          Operations::download(n, results.data(), found.data());
-          if (target != nullptr)
-            Operations::copy(changed.size(), changed.data(), target);
-        });
+        device_call(
+          [&] { Operations::download(n, results.data(), found.data()); });
       });
+      // The function changes on no process if one of them has thrown.
+      if (target != nullptr)
+        on_all_processes(geometry.handler.get_communicator(), [&]() {
+          device_call(
+            [&] { Operations::copy(changed.size(), changed.data(), target); });
+        });
       return found;
     }
 

@@ -7,6 +7,7 @@
 #include <tessella/lac/device_vector.h>
 #include <tessella/operators/polytopewise_operator.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <type_traits>
@@ -144,20 +145,25 @@ namespace Tessella
     }
 
     /// Calls the functor on the host for the function with coefficients @p u.
-    /// Collective.
+    /// If a process throws, @p target stays as it is on all. Collective.
     std::vector<double>
     call_all(const Function &function, const double *u, double *target)
     {
       std::vector<double> means = compute_means(u);
       handler.exchange_polytope_values(means, handler.n_components());
       std::vector<double> results(handler.n_polytopes());
+      if (target != nullptr)
+        changed.resize(handler.n_locally_owned_dofs());
+      double *const to = target != nullptr ? changed.data() : nullptr;
       internal::apply_to_ranges(
         handler.get_communicator(),
         handler.n_polytopes(),
         [&](const unsigned int begin, const unsigned int end) {
-          call(function, means, u, target, begin, end, results);
+          call(function, means, u, to, begin, end, results);
         },
         16);
+      if (target != nullptr)
+        std::copy(changed.begin(), changed.end(), target);
       return results;
     }
 
@@ -207,7 +213,9 @@ namespace Tessella
     SpaceRevision                                   revision;
     std::unique_ptr<internal::StencilGeometry<dim>> geometry;
     std::unique_ptr<internal::DeviceStencils<dim>>  on_device;
-    OperatorReport                                  report;
+    /// Coefficients that a functor has written on the host.
+    std::vector<double> changed;
+    OperatorReport      report;
   };
 
 

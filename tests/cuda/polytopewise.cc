@@ -18,6 +18,7 @@
 #include <tessella/operators/pointwise_operator.h>
 #include <tessella/operators/polytopewise_operator.h>
 
+#include <cstring>
 #include <iostream>
 
 #include "../../source/operators/device_stencils.h"
@@ -394,10 +395,18 @@ namespace
     if (Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0)
       *c.u.begin() = std::numeric_limits<double>::quiet_NaN();
     c.send();
-    const std::string message = message_of([&] {
+    const std::vector<double> given   = c.entries(c.x);
+    const std::string         message = message_of([&] {
       c.op.apply(*make_polytopewise<dim>(PolytopewiseCase::slopes), c.x);
     });
     verify("mean value", contains(message, "mean value of component"), message);
+    // On the processes without the error, too.
+    const std::vector<double> kept = c.entries(c.x);
+    verify("mean value leaves the vector",
+           kept.size() == given.size() &&
+             (kept.empty() || std::memcmp(kept.data(),
+                                          given.data(),
+                                          sizeof(double) * kept.size()) == 0));
   }
 
   /// Times of limiters on tetrahedra, for one process: 5 components, degrees 1

@@ -368,18 +368,34 @@ namespace
     u(5) = std::numeric_limits<double>::quiet_NaN();
     check_throws<ExceptionBase>(
       "nan", [&] { op.apply(Tessella::SlopeLimiter(), u); }, "not finite");
-    u(5) = 0.;
+    u                           = c.project("1 + x", "y");
+    const Vector<double> before = u;
     check_throws<ExceptionBase>(
       "functor",
       [&] {
         op.apply(
-          [](const PolytopeStencil<2> &, double *a) {
-            a[0] = std::numeric_limits<double>::infinity();
+          [](const PolytopeStencil<2> &s, double *a) {
+            a[0] =
+              s.polytope < 20 ? 7. : std::numeric_limits<double>::infinity();
             return 0.;
           },
           u);
       },
       "not finite");
+    check("functor leaves the vector", u == before);
+    check_throws<ExceptionBase>(
+      "functor that throws",
+      [&] {
+        op.apply(
+          [](const PolytopeStencil<2> &s, double *a) {
+            AssertThrow(s.polytope < 20, ExcMessage("no such state"));
+            a[0] = 7.;
+            return 0.;
+          },
+          u);
+      },
+      "no such state");
+    check("functor that throws leaves the vector", u == before);
     // A new space on the same polytopes.
     c.handler.distribute_dofs(
       FESystem<2, 2>(Tessella::FE_BoundingBoxLegendre<2>(1), 2));

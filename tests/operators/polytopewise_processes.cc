@@ -7,6 +7,7 @@
 #include <tessella/numerics/vector_tools.h>
 #include <tessella/operators/polytopewise_operator.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "../mpi/cases.h"
@@ -127,10 +128,33 @@ test_error()
   AgglomerationHandler<2> handler(triangulation);
   handler.agglomerate(strategy);
   distribute_degrees(handler, false);
-  Field u(handler.locally_owned_dofs(), MPI_COMM_WORLD);
+  Field                   u(handler.locally_owned_dofs(), MPI_COMM_WORLD);
+  PolytopewiseOperator<2> op(handler);
+  // An error on the last process leaves the vector as it is on all.
+  u = 1.;
+  check_throws<ExceptionBase>(
+    "error of a functor",
+    [&] {
+      op.apply(
+        [](const PolytopeStencil<2> &, double *a) {
+          a[0] = Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) + 1 ==
+                     Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD)
+                   ? std::numeric_limits<double>::infinity()
+                   : 7.;
+          return 0.;
+        },
+        u);
+    },
+    "not finite");
+  check("vector after an error",
+        Utilities::MPI::min(std::all_of(u.begin(),
+                                        u.end(),
+                                        [](const double a) { return a == 1.; })
+                              ? 1
+                              : 0,
+                            MPI_COMM_WORLD) == 1);
   if (Utilities::MPI::this_mpi_process(MPI_COMM_WORLD) == 0)
     *u.begin() = std::numeric_limits<double>::quiet_NaN();
-  PolytopewiseOperator<2> op(handler);
   check_throws<ExceptionBase>(
     "error", [&] { op.apply(SlopeLimiter(), u); }, "not finite");
 }

@@ -59,7 +59,7 @@ namespace Tessella
    * <b>Errors</b>, as exceptions with one sentence: a handler without degrees
    * of freedom, vectors of other sizes, a polytope on which a mean value or a
    * coefficient of the result is not finite, too little memory on a device, and
-   * those of PolytopewiseText. On a device vectors then stay as they are.
+   * those of PolytopewiseText and of functors. Vectors then stay as they are.
    */
   template <int dim>
   class PolytopewiseOperator
