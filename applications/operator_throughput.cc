@@ -62,17 +62,18 @@ namespace Tessella
       "incompressible flow, multiplies by the matrix of a Poisson problem, with\n"
       "this matrix and without it, and prints per kind of polytopes, degree,\n"
       "backend and operation\n"
-      "  number      of polytopes\n"
+      "  number      of polytopes, and of unknowns\n"
       "  ns          time per polytope, the least of several calls; on a device\n"
       "              that of the kernel, for products that of ten calls\n"
-      "  total ns    the same with preparation and launch\n"
+      "  M unknowns/s  millions of unknowns per second of this time\n"
+      "  total ns    time per polytope with preparation and launch\n"
       "  flop        useful operations per polytope\n"
       "  bytes       that must be read and written per polytope\n"
       "  GFLOP/s, GB/s  of these operations and bytes\n"
       "  peak %      GFLOP/s over the rate of multiply-adds of the device, or of\n"
       "              the threads of the host, which is measured in the same run\n"
-      "  floor ns    least time at this rate and that of copies in memory\n"
-      "  x floor     multiple of the floor\n"
+      "  roofline ns  least time at this rate and that of copies in memory\n"
+      "  x roofline  multiple of it\n"
       "and writes the same as NAME.txt and NAME.csv to Output/Directory.\n"};
 
     namespace
@@ -391,9 +392,8 @@ namespace Tessella
                                   ? report.kernel_time
                                   : report.time);
         };
-        const unsigned int n = handler.n_polytopes();
         if (operation == "tangent")
-          measure(n, counter.tangent(), [&]() {
+          measure(handler, counter.tangent(), [&]() {
             op.apply_tangent(integrand, fields, du, r);
             return times();
           });
@@ -401,13 +401,13 @@ namespace Tessella
           {
             MatrixType matrix;
             op.reinit(matrix);
-            measure(n, counter.jacobian(), [&]() {
+            measure(handler, counter.jacobian(), [&]() {
               op.assemble_jacobian(integrand, fields, matrix);
               return times();
             });
           }
         else
-          measure(n, counter.residual(), [&]() {
+          measure(handler, counter.residual(), [&]() {
             op.residual(integrand, fields, r);
             return times();
           });
@@ -452,16 +452,14 @@ namespace Tessella
             assembler.reinit(matrix);
             assembler.assemble_matrix(form, matrix);
             const double n = matrix.n_nonzero_elements();
-            measure(handler.n_polytopes(),
-                    {2. * n, 8. * n + vectors},
-                    run(matrix));
+            measure(handler, {2. * n, 8. * n + vectors}, run(matrix));
           }
         else
           {
             MatrixFreeOperator<dim, MatrixType> matrix;
             matrix.initialize(handler, form, data);
             const MatrixFreeReport &report = matrix.report();
-            measure(handler.n_polytopes(),
+            measure(handler,
                     {report.n_operations, report.table_memory + vectors},
                     run(matrix));
           }
@@ -470,7 +468,7 @@ namespace Tessella
       /// Least times of some calls after one that is not measured. @p call
       /// returns seconds, in total and of kernels.
       void
-      measure(const unsigned int                                n_polytopes,
+      measure(const AgglomerationHandler<dim>                  &handler,
               const OperatorWork                               &work,
               const std::function<std::pair<double, double>()> &call)
       {
@@ -486,18 +484,19 @@ namespace Tessella
             sum += seconds.first;
             time = std::min(time, seconds.second);
           }
-        const double n = n_polytopes;
+        const double n = handler.n_polytopes();
         table.add("ns", time / n * 1e9, 4);
+        table.add("M unknowns/s", handler.n_dofs() / time * 1e-6, 4);
         table.add("total ns", total / n * 1e9, 4);
         table.add("flop", work.flops / n, 4);
         table.add("bytes", work.bytes / n, 4);
         table.add("GFLOP/s", work.flops / time * 1e-9);
         table.add("GB/s", work.bytes / time * 1e-9);
         table.add("peak %", 100. * work.flops / time / rates.flops);
-        const double floor =
+        const double roofline =
           std::max(work.flops / rates.flops, work.bytes / rates.bandwidth);
-        table.add("floor ns", floor / n * 1e9);
-        table.add("x floor", time / floor);
+        table.add("roofline ns", roofline / n * 1e9);
+        table.add("x roofline", time / roofline);
       }
 
       const Parameters &parameters;
