@@ -40,7 +40,8 @@ namespace Tessella
         Event               packed, arrived;
 
         // Copies received entries. A copy in the default stream would wait for
-        // kernels that do not need it.
+        // kernels that do not need it; this one waits for all that was started
+        // before pack(), which may still use the memory of the ghosts.
         void
         copy_received(const std::size_t begin,
                       const std::size_t end,
@@ -48,6 +49,8 @@ namespace Tessella
         {
           if (begin == end)
             return;
+          check(cudaStreamWaitEvent(stream, packed, 0),
+                "an exchange with other processes");
           check(cudaMemcpyAsync(to,
                                 receive.data() + begin,
                                 (end - begin) * sizeof(Number),
