@@ -52,7 +52,80 @@ namespace Tessella
                 }
             }
         }
+
+        /// One block row per warp. Lanes look at the entries of the first
+        /// functions of a pair of components each.
+        __global__ void
+        __launch_bounds__(n_threads)
+          check_blocks_kernel(const ChainedRows  rows,
+                              const unsigned int n_test,
+                              const unsigned int n_trial,
+                              const unsigned int *__restrict__ n_basis,
+                              const unsigned int  begin,
+                              const unsigned int  end,
+                              const std::uint64_t first_value,
+                              const double *__restrict__ values,
+                              unsigned long long *error)
+        {
+          const unsigned int k =
+            begin + (blockIdx.x * n_threads + threadIdx.x) / 32;
+          if (k >= end)
+            return;
+          const bool          all   = rows.block_offset != nullptr;
+          const std::uint64_t block = all ? rows.block_offset[k] : 0;
+          const unsigned int  pairs = n_test * n_trial,
+                             n_entries =
+                               pairs * (all
+                                          ? static_cast<unsigned int>(
+                                              rows.block_offset[k + 1] - block)
+                                          : 1);
+          const double *const row =
+            values + (rows.value_offset[k] - first_value);
+          const std::size_t distance =
+            std::size_t(n_basis[k]) * rows.row_width[k];
+          for (unsigned int i = threadIdx.x % 32; i < n_entries; i += 32)
+            {
+              const unsigned int b = i / pairs, pair = i - b * pairs,
+                                 c = pair / n_trial, e = pair - c * n_trial,
+                                 j = all ? rows.block_column[block + b] : k,
+                                 column =
+                                   all ? rows.column_offset[block + b] : 0;
+              if (!isfinite(row[c * distance + column + e * n_basis[j]]))
+                atomicMin(error, polytope_error_code(k, c));
+            }
+        }
       } // namespace
+
+
+
+      void
+      check_blocks(const ChainedRows  &rows,
+                   const unsigned int  n_test,
+                   const unsigned int  n_trial,
+                   const unsigned int *n_basis,
+                   const unsigned int  begin,
+                   const unsigned int  end,
+                   const std::uint64_t first_value,
+                   const double       *values,
+                   unsigned long long *error)
+      {
+        if (begin == end)
+          return;
+        constexpr unsigned int n_warps = n_threads / 32;
+        check_blocks_kernel<<<(end - begin + n_warps - 1) / n_warps,
+                              n_threads,
+                              0,
+                              current_stream()>>>(rows,
+                                                  n_test,
+                                                  n_trial,
+                                                  n_basis,
+                                                  begin,
+                                                  end,
+                                                  first_value,
+                                                  values,
+                                                  error);
+        check(cudaGetLastError(), "the check of a Jacobian");
+      }
 
 
 

@@ -2,10 +2,13 @@
 #ifndef tessella_cuda_operators_chained_blocks_h
 #define tessella_cuda_operators_chained_blocks_h
 
+#include <tessella/portable/host_device.h>
+
 #include <cstdint>
 
-// Last step of PointwiseOperator::add_chained_jacobian(), for device memory.
-// The kernel runs in the present stream (graph.h).
+// Last steps of the Jacobians of a PointwiseOperator, for device memory: the
+// check of their entries, and what add_chained_jacobian() adds. The kernels run
+// in the present stream of graph.h.
 
 namespace Tessella
 {
@@ -35,6 +38,37 @@ namespace Tessella
                          const double       *given,
                          const double       *derivative,
                          double             *values);
+
+      /// Looks for derivatives of a functor that are not finite in the block
+      /// rows @p begin .. @p end - 1 of a Jacobian with @p n_test and @p
+      /// n_trial components, whose entries from number @p first_value on are @p
+      /// values. A derivative is a factor of all entries of the sub-block of
+      /// its pair of components, so that one entry of each sub-block tells.
+      /// Leaves the smallest polytope_error_code() in @p error. @p n_basis:
+      /// functions of each polytope and component. With null pointers in place
+      /// of the members of
+      /// @p rows that concern blocks, the rows have a diagonal block alone.
+      /// Cost: reads one entry of each sub-block.
+      void
+      check_blocks(const ChainedRows  &rows,
+                   const unsigned int  n_test,
+                   const unsigned int  n_trial,
+                   const unsigned int *n_basis,
+                   const unsigned int  begin,
+                   const unsigned int  end,
+                   const std::uint64_t first_value,
+                   const double       *values,
+                   unsigned long long *error);
+
+      /// As pointwise_error_code(), for a component of the test functions and a
+      /// polytope in place of a point.
+      constexpr unsigned long long polytope_error = 1ull << 62;
+      TESSELLA_HOST_DEVICE constexpr unsigned long long
+      polytope_error_code(const unsigned long long polytope,
+                          const unsigned int       component)
+      {
+        return polytope_error | polytope << 12 | component;
+      }
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

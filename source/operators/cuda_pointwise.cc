@@ -16,7 +16,6 @@
 #  include <string>
 #  include <utility>
 
-#  include "../../cuda/operators/chained_blocks.h"
 #  include "../../cuda/operators/integral_sums.h"
 #  include "../backends/host_dispatch.h"
 #  include "cuda_integrals.templates.h"
@@ -65,7 +64,8 @@ namespace Tessella
       report.kernels.clear();
       kernels.reset();
       why_plan.clear();
-      result_type = type;
+      left_to_host = false;
+      result_type  = type;
       if (!this->has_polytopes())
         return "";
       kernels = integrand.device_kernels();
@@ -103,7 +103,7 @@ namespace Tessella
     std::string
     CUDAPointwiseBackend<dim>::why_not_simplices() const
     {
-      return why_plan;
+      return left_to_host ? host.why_not_simplices() : why_plan;
     }
 
 
@@ -113,6 +113,8 @@ namespace Tessella
     CUDAPointwiseBackend<dim>::choose_kernels(
       const std::string &why_not_simplices)
     {
+      if (left_to_host)
+        return host.choose_kernels(why_not_simplices);
       uses_simplices = why_not_simplices.empty();
       this->context.report.kernels =
         uses_simplices ? "affine simplices"
@@ -131,7 +133,9 @@ namespace Tessella
 
     template <int dim>
     void
-    CUDAPointwiseBackend<dim>::leave_to_host(const std::string &why)
+    CUDAPointwiseBackend<dim>::leave_to_host(const std::string &why,
+                                             const Integrand   &integrand,
+                                             const PointwiseResultType type)
     {
       // Kernels without a plan: the data of a polytope are too large for them.
       const bool too_large = kernels != nullptr;
@@ -142,7 +146,8 @@ namespace Tessella
                              (too_large ? "lower degrees, or " : "") +
                              "the backend host or automatic."));
       kernels.reset();
-      this->context.report.kernels.clear();
+      left_to_host = true;
+      host.prepare(integrand, type);
       this->context.report.integrand = "evaluated by the host's threads";
       this->context.report.why       = why;
     }
@@ -506,10 +511,36 @@ namespace Tessella
       to.n_square_values = square[n];
       to.value_offset.assign(blocks.value_offset);
       to.row_width.assign(blocks.row_width);
+      to.block_offset.assign(blocks.block_offset);
+      to.block_column.assign(blocks.block_column);
+      to.column_offset.assign(blocks.column_offset);
       to.diagonal.assign(diagonal);
       to.square_offset.assign(square);
       to.square_width.assign(width);
       to.revision = geometry.revision;
+    }
+
+
+
+    template <int dim>
+    Device::ChainedRows
+    CUDAPointwiseBackend<dim>::block_rows(const bool diagonal_only) const
+    {
+      const MatrixLayout        &L = matrix_layout;
+      const std::uint64_t *const dofs =
+        geometry.dof_offset[this->context.test].data();
+      return diagonal_only ? Device::ChainedRows{dofs,
+                                                 nullptr,
+                                                 L.square_offset.data(),
+                                                 nullptr,
+                                                 nullptr,
+                                                 L.square_width.data()}
+                           : Device::ChainedRows{dofs,
+                                                 L.block_offset.data(),
+                                                 L.value_offset.data(),
+                                                 L.block_column.data(),
+                                                 L.column_offset.data(),
+                                                 L.row_width.data()};
     }
 
 
@@ -700,6 +731,8 @@ namespace Tessella
     CUDAPointwiseBackend<dim>::throw_not_finite(
       const unsigned long long code) const
     {
+      if (code >> 63 == 0 && (code & Device::polytope_error) != 0)
+        throw_not_finite((code & ~Device::polytope_error) >> 12, code & 0xfff);
       const bool                 facet = code >> 63 != 0;
       const unsigned long long   point = code << 1 >> 13;
       const std::vector<double> &table =
@@ -709,6 +742,25 @@ namespace Tessella
            << (code & 0xfff) << " of the integrand at the point (";
       for (unsigned int d = 0; d < dim; ++d)
         text << (d > 0 ? ", " : "") << table[(dim + 1) * point + d];
+      text << ").";
+      throw ExcMessage(text.str());
+    }
+
+
+
+    template <int dim>
+    void
+    CUDAPointwiseBackend<dim>::throw_not_finite(
+      const unsigned int polytope, const unsigned int component) const
+    {
+      const std::vector<double> &box = this->context.mesh().box;
+      std::ostringstream         text;
+      text << "The Jacobian of a PointwiseOperator is not finite: component "
+           << component << " of a polytope around the point (";
+      for (unsigned int d = 0; d < dim; ++d)
+        text << (d > 0 ? ", " : "")
+             << 0.5 * (box[2 * dim * std::size_t(polytope) + d] +
+                       box[2 * dim * std::size_t(polytope) + dim + d]);
       text << ").";
       throw ExcMessage(text.str());
     }
@@ -937,21 +989,7 @@ namespace Tessella
         Device::PointwiseTask<dim> task = jacobian_task(arguments);
         const unsigned int         test = this->context.test;
         const BlockSparsity &blocks     = this->context.structures[test].blocks;
-        ChainedLayout       &layout     = chained_layout;
-        if (layout.revision == 0 || layout.revision != geometry.revision)
-          {
-            layout.revision = 0;
-            layout.block_offset.assign(blocks.block_offset);
-            layout.block_column.assign(blocks.block_column);
-            layout.column_offset.assign(blocks.column_offset);
-            layout.revision = geometry.revision;
-          }
-        const Device::ChainedRows rows = {geometry.dof_offset[test].data(),
-                                          layout.block_offset.data(),
-                                          matrix_layout.value_offset.data(),
-                                          layout.block_column.data(),
-                                          layout.column_offset.data(),
-                                          matrix_layout.row_width.data()};
+        const Device::ChainedRows rows  = block_rows(false);
         const double *const d = on_device(derivative, test, direction_buffer);
         compute_pieces(task,
                        [&](const unsigned int begin, const unsigned int end) {
@@ -993,18 +1031,29 @@ namespace Tessella
       const unsigned int          end)
     {
       if (uses_simplices)
+        simplices.compute_block_rows(*kernels, task, begin, end);
+      else
         {
-          simplices.compute_block_rows(*kernels, task, begin, end);
-          return;
+          const std::vector<std::uint64_t> &offset =
+            this->context.structures[this->context.test].blocks.value_offset;
+          if (!structure.interior_facets && !task.diagonal_only)
+            Device::VectorOperations<double>::set_zero(offset[end] -
+                                                         offset[begin],
+                                                       task.values);
+          // A group of this plan is a polytope.
+          task.plan.groups = jacobian_plan.groups.data() + begin;
+          launch(Device::PointwiseKernel::jacobian, task, end - begin);
         }
-      const std::vector<std::uint64_t> &offset =
-        this->context.structures[this->context.test].blocks.value_offset;
-      if (!structure.interior_facets && !task.diagonal_only)
-        Device::VectorOperations<double>::set_zero(offset[end] - offset[begin],
-                                                   task.values);
-      // A group of this plan is a polytope.
-      task.plan.groups = jacobian_plan.groups.data() + begin;
-      launch(Device::PointwiseKernel::jacobian, task, end - begin);
+      const unsigned int test = this->context.test;
+      Device::check_blocks(block_rows(task.diagonal_only),
+                           structure.n_components,
+                           structure.field_components[task.field],
+                           geometry.n_basis[test].data(),
+                           begin,
+                           end,
+                           task.first_value,
+                           task.values,
+                           task.error);
     }
 
 

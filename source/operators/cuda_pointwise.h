@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "../../cuda/device/graph.h"
+#include "../../cuda/operators/chained_blocks.h"
 #include "../../cuda/operators/operator_device.h"
 #include "../lac/block_space.h"
 #include "cuda_integrals.h"
@@ -36,6 +37,10 @@ namespace Tessella
      *
      * Residuals and tangents on conforming affine simplices have kernels of
      * their own, see CUDAPointwiseSimplices.
+     *
+     * <b>Values that are not finite.</b> The kernels of residuals and tangents
+     * leave component and point of one. Of a Jacobian, a kernel of its own
+     * looks at one entry of each sub-block, see Device::check_blocks().
      *
      * <b>Integrals.</b> The kernels are those of the residual: over the
      * boundary, results at its points are summed for each interface; inside of
@@ -68,7 +73,9 @@ namespace Tessella
       choose_kernels(const std::string &why_not_simplices) override;
 
       void
-      leave_to_host(const std::string &why) override;
+      leave_to_host(const std::string        &why,
+                    const Integrand          &integrand,
+                    const PointwiseResultType type) override;
 
       void
       vector(const Arguments &arguments, double *result) override;
@@ -138,21 +145,18 @@ namespace Tessella
       struct MatrixLayout
       {
         std::uint64_t        revision = 0;
-        Array<std::uint64_t> value_offset, square_offset;
-        Array<unsigned int>  row_width, square_width, diagonal;
-        std::uint64_t        n_square_values = 0;
-      };
-
-      // Further data of the block rows, for add_chained_jacobian().
-      struct ChainedLayout
-      {
-        std::uint64_t        revision = 0;
-        Array<std::uint64_t> block_offset;
-        Array<unsigned int>  block_column, column_offset;
+        Array<std::uint64_t> value_offset, block_offset, square_offset;
+        Array<unsigned int>  row_width, block_column, column_offset,
+          square_width, diagonal;
+        std::uint64_t n_square_values = 0;
       };
 
       void
       prepare_matrix();
+      // Block rows of the matrix; with @p diagonal_only those of its diagonal
+      // blocks.
+      Device::ChainedRows
+      block_rows(const bool diagonal_only) const;
 
       void
       prepare_geometry();
@@ -245,6 +249,10 @@ namespace Tessella
       clear_error();
       [[noreturn]] void
       throw_not_finite(const unsigned long long code) const;
+      // For entries of the Jacobian.
+      [[noreturn]] void
+      throw_not_finite(const unsigned int polytope,
+                       const unsigned int component) const;
 
       HostPointwiseBackend<dim> host;
       // Kernels of the integrand that was prepared; null if the host evaluates
@@ -256,13 +264,13 @@ namespace Tessella
       // different structures and be used in turn; the latest one is the last.
       std::vector<std::unique_ptr<Plan>> residual_plans;
       MatrixLayout                       matrix_layout;
-      ChainedLayout                      chained_layout;
       CUDAPointwiseSimplices<dim>        simplices;
       DeviceBoundaryPoints<dim>          boundary;
       std::uint64_t boundary_revision = 0, boundary_penalty_revision = 0;
       // Why the integrand that was prepared needs a plan.
       std::string         why_plan;
       bool                uses_simplices = false;
+      bool                left_to_host   = false;
       PointwiseResultType result_type    = PointwiseResultType::vector;
       // Structure of the integrand that was prepared.
       Structure                  structure;

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <mutex>
 #include <vector>
 
@@ -41,6 +42,47 @@ namespace Tessella
               return HostBlockKernels::plain();
           }
       }
+
+      // Without a branch, so that the compiler uses the SIMD units.
+      bool
+      all_finite(const double *values, const std::size_t n)
+      {
+        std::uint64_t n_wrong = 0;
+        for (std::size_t i = 0; i < n; ++i)
+          n_wrong +=
+            std::abs(values[i]) <= std::numeric_limits<double>::max() ? 0 : 1;
+        return n_wrong == 0;
+      }
+
+      // First polytope whose result is not finite, whatever the order is in
+      // which threads find them.
+      class FirstWrong
+      {
+      public:
+        void
+        check(const unsigned int k, const double *values, const std::size_t n)
+        {
+          if (all_finite(values, n))
+            return;
+          unsigned int present = first;
+          while (k < present && !first.compare_exchange_weak(present, k))
+            ;
+        }
+
+        bool
+        found() const
+        {
+          return first != invalid_index;
+        }
+        unsigned int
+        polytope() const
+        {
+          return first;
+        }
+
+      private:
+        std::atomic<unsigned int> first{invalid_index};
+      };
     } // namespace
 
 
@@ -84,15 +126,29 @@ namespace Tessella
         {
           revision = 0;
           idle.clear();
-          bases = std::make_unique<OperatorBases<dim>>(context);
-          rules = std::make_unique<HostRules<dim>>(context.mesh(),
+          bases    = std::make_unique<OperatorBases<dim>>(context);
+          rules    = std::make_unique<HostRules<dim>>(context.mesh(),
                                                    context.quadrature,
                                                    context.coefficient_order);
-          lengths.clear();
-          for (const double measure : context.mesh().measure)
-            lengths.push_back(std::pow(measure, 1. / dim));
           revision = context.quadrature_revision;
         }
+      update_lengths();
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseBackend<dim>::update_lengths()
+    {
+      const PointwiseContext<dim> &context = this->context;
+      if (lengths_revision != 0 && lengths_revision == context.spaces_revision)
+        return;
+      lengths_revision = 0;
+      lengths.clear();
+      for (const double measure : context.mesh().measure)
+        lengths.push_back(std::pow(measure, 1. / dim));
+      lengths_revision = context.spaces_revision;
     }
 
 
@@ -170,21 +226,13 @@ namespace Tessella
         return;
       const std::vector<std::uint64_t> &offset =
         this->context.test_dofs().dof_offset;
-      // First polytope whose result is not finite.
-      std::atomic<unsigned int> wrong(invalid_index);
-      const auto                check = [&](const unsigned int k) {
-        if (!std::all_of(result + offset[k],
-                         result + offset[k + 1],
-                         [](const double r) { return std::isfinite(r); }))
-          {
-            unsigned int first = wrong;
-            while (k < first && !wrong.compare_exchange_weak(first, k))
-              ;
-          }
+      FirstWrong wrong;
+      const auto check = [&](const unsigned int k) {
+        wrong.check(k, result + offset[k], offset[k + 1] - offset[k]);
       };
       if (uses_simplices)
         {
-          update();
+          update_lengths();
           simplices.compute(arguments, lengths, result);
           for_polytopes(this->context.mesh().n_owned_polytopes(),
                         [&](const unsigned int begin, const unsigned int end) {
@@ -199,8 +247,9 @@ namespace Tessella
                    rows.compute_vector(k, result + offset[k]);
                    check(k);
                  });
-      if (wrong != invalid_index)
-        Rows(problem(arguments), Rows::Result::terms).throw_not_finite(wrong);
+      if (wrong.found())
+        Rows(problem(arguments), Rows::Result::terms)
+          .throw_not_finite(wrong.polytope(), nullptr);
     }
 
 
@@ -225,6 +274,11 @@ namespace Tessella
           to = values.data();
         }
       const HostPointwiseProblem<dim> present = problem(arguments);
+      FirstWrong                      wrong;
+      const auto compute = [&](Rows &rows, const unsigned int k, double *row) {
+        rows.compute_block_row(k, blocks, row);
+        wrong.check(k, row, first(k + 1) - first(k));
+      };
       // A matrix that no cache holds is written without being read first.
       constexpr std::size_t cached = 1u << 22;
       if (to != nullptr && blocks.n_nonzero_elements() > cached)
@@ -233,7 +287,7 @@ namespace Tessella
                  [&](Rows &rows, const unsigned int k) {
                    static thread_local std::vector<double> row;
                    row.resize(first(k + 1) - first(k));
-                   rows.compute_block_row(k, blocks, row.data());
+                   compute(rows, k, row.data());
                    present.kernels.stream(row.data(),
                                           row.size(),
                                           to + first(k));
@@ -242,7 +296,7 @@ namespace Tessella
         for_rows(present,
                  Rows::Result::jacobian,
                  [&](Rows &rows, const unsigned int k) {
-                   rows.compute_block_row(k, blocks, to + first(k));
+                   compute(rows, k, to + first(k));
                  });
       else
         for_rows(present,
@@ -250,9 +304,12 @@ namespace Tessella
                  [&](Rows &rows, const unsigned int k) {
                    static thread_local std::vector<double> row;
                    row.resize(first(k + 1) - first(k));
-                   rows.compute_block_row(k, blocks, row.data());
+                   compute(rows, k, row.data());
                    target.store_block_rows(k, k + 1, row.data());
                  });
+      if (wrong.found())
+        Rows(present, Rows::Result::jacobian)
+          .throw_not_finite(wrong.polytope(), &blocks);
       if (target.device_values != nullptr)
         device_call([&] {
           Device::upload(target.device_values, values.data(), values.size());
@@ -304,10 +361,10 @@ namespace Tessella
                            derivative + offset[j + 1],
                            [](const double d) { return d != 0.; });
       };
+      const HostPointwiseProblem<dim> present = problem(arguments);
+      FirstWrong                      wrong;
       for_rows(
-        problem(arguments),
-        Rows::Result::jacobian,
-        [&](Rows &rows, const unsigned int k) {
+        present, Rows::Result::jacobian, [&](Rows &rows, const unsigned int k) {
           const auto begin = columns.block_column.begin();
           if (std::none_of(begin + columns.block_offset[k],
                            begin + columns.block_offset[k + 1],
@@ -320,6 +377,7 @@ namespace Tessella
                             width   = test.blocks.row_width[k];
           row.resize(n_rows * n_given);
           rows.compute_block_row(k, columns, row.data());
+          wrong.check(k, row.data(), row.size());
           double *const to = target.host_values + test.blocks.value_offset[k];
           for (std::uint64_t b = columns.block_offset[k];
                b < columns.block_offset[k + 1];
@@ -340,6 +398,9 @@ namespace Tessella
                 }
             }
         });
+      if (wrong.found())
+        Rows(present, Rows::Result::jacobian)
+          .throw_not_finite(wrong.polytope(), &columns);
     }
 
 
@@ -358,11 +419,17 @@ namespace Tessella
            ++k)
         begin.push_back(begin.back() + (offset[k + 1] - offset[k]) *
                                          (offset[k + 1] - offset[k]));
-      for_rows(problem(arguments),
+      const HostPointwiseProblem<dim> present = problem(arguments);
+      FirstWrong                      wrong;
+      for_rows(present,
                Rows::Result::jacobian,
                [&](Rows &rows, const unsigned int k) {
                  rows.compute_diagonal_block(k, blocks + begin[k]);
+                 wrong.check(k, blocks + begin[k], begin[k + 1] - begin[k]);
                });
+      if (wrong.found())
+        Rows(present, Rows::Result::jacobian)
+          .throw_not_finite(wrong.polytope(), nullptr);
     }
 
 

@@ -81,9 +81,12 @@ namespace Tessella
                const typename Rows::Result      result,
                const Work                      &work);
 
-      // Rules and lengths of the present mesh and order of the quadrature.
+      // Rules and bases of the present spaces and order of the quadrature.
       void
       update();
+      // Lengths of the present mesh.
+      void
+      update_lengths();
 
       HostPointwiseSimplices<dim> simplices;
       std::string                 reason;
@@ -93,6 +96,7 @@ namespace Tessella
       std::unique_ptr<HostRules<dim>>     rules;
       std::unique_ptr<OperatorBases<dim>> bases;
       std::vector<double>                 lengths; // OperatorPoint::h
+      std::uint64_t                       lengths_revision = 0;
       // Objects for the next task or call, since they own large buffers. Those
       // used last are at the end.
       std::vector<std::unique_ptr<Rows>> idle;

@@ -3,6 +3,7 @@
 #define tessella_source_operators_host_pointwise_blocks_templates_h
 
 #include <algorithm>
+#include <cmath>
 
 #include "host_pointwise_rows.h"
 
@@ -82,6 +83,26 @@ namespace Tessella
                                              table_pointers.data());
         for_entries([](double *&to, double *) { to = nullptr; });
       });
+      if (diagnosis)
+        check_tables(has_neighbor);
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::check_tables(const bool has_neighbor) const
+    {
+      for (unsigned int q = 0; q < slice.n; ++q)
+        for (const unsigned int o : used_outputs)
+          for (const unsigned int i : used_rows)
+            {
+              const std::size_t entry =
+                (i * n_outputs + o) * std::size_t(array_pitch) + q;
+              if (!std::isfinite(own_table[entry]) ||
+                  (has_neighbor && !std::isfinite(neighbor_table[entry])))
+                throw_at_point(q, o / (dim + 1));
+            }
     }
 
 

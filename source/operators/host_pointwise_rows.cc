@@ -637,17 +637,26 @@ namespace Tessella
           for (unsigned int r = rows.begin; r < rows.end; ++r)
             if (!std::isfinite(
                   terms[(c * (dim + 1) + r) * std::size_t(array_pitch) + q]))
-              {
-                std::ostringstream text;
-                text << (problem->direction == nullptr ? "The residual"
-                                                       : "The tangent")
-                     << " of a PointwiseOperator is not finite: component " << c
-                     << " of the integrand at the point (";
-                for (unsigned int d = 0; d < dim; ++d)
-                  text << (d > 0 ? ", " : "") << slice.points[q].x[d];
-                text << ").";
-                AssertThrow(false, ExcMessage(text.str()));
-              }
+              throw_at_point(q, c);
+    }
+
+
+
+    template <int dim>
+    void
+    HostPointwiseRows<dim>::throw_at_point(const unsigned int q,
+                                           const unsigned int component) const
+    {
+      std::ostringstream text;
+      text << (result_type == Result::jacobian ? "The Jacobian"
+               : problem->direction == nullptr ? "The residual"
+                                               : "The tangent")
+           << " of a PointwiseOperator is not finite: component " << component
+           << " of the integrand at the point (";
+      for (unsigned int d = 0; d < dim; ++d)
+        text << (d > 0 ? ", " : "") << slice.points[q].x[d];
+      text << ").";
+      throw ExcMessage(text.str());
     }
 
 
@@ -703,19 +712,31 @@ namespace Tessella
 
     template <int dim>
     void
-    HostPointwiseRows<dim>::throw_not_finite(const unsigned int k)
+    HostPointwiseRows<dim>::throw_not_finite(const unsigned int   k,
+                                             const BlockSparsity *sparsity)
     {
-      const PolytopicDoFs &dofs = context.test_dofs();
-      std::vector<double>  result(dofs.n_basis[k] * dofs.n_components);
+      const PolytopicDoFs &dofs   = context.test_dofs();
+      const std::size_t    n_rows = dofs.n_basis[k] * dofs.n_components,
+                        width     = result_type == Result::terms ? 1
+                                    : sparsity == nullptr        ? n_rows
+                                                          : sparsity->row_width[k];
+      std::vector<double> result(n_rows * width);
       diagnosis = true;
-      compute_vector(k, result.data());
+      if (result_type == Result::terms)
+        compute_vector(k, result.data());
+      else if (sparsity == nullptr)
+        compute_diagonal_block(k, result.data());
+      else
+        compute_block_row(k, *sparsity, result.data());
       const auto entry =
         std::find_if(result.begin(), result.end(), [](const double r) {
           return !std::isfinite(r);
         });
       // Kernels that round in another way may have had another result.
       const unsigned int component =
-        entry == result.end() ? 0 : (entry - result.begin()) / dofs.n_basis[k];
+        entry == result.end()
+          ? 0
+          : (entry - result.begin()) / width / dofs.n_basis[k];
       std::ostringstream text;
       text << "The result of a PointwiseOperator is not finite: component "
            << component << " of a polytope around the point (";

@@ -82,10 +82,11 @@ namespace Tessella
       void
       compute_vector(const unsigned int k, double *result);
 
-      /// Throws an exception that names a point at which a term of polytope k
-      /// is not finite.
+      /// Throws an exception that names a point at which a term of polytope k,
+      /// or a derivative of one, is not finite. @p sparsity: that of
+      /// compute_block_row(), or null for other results.
       [[noreturn]] void
-      throw_not_finite(const unsigned int k);
+      throw_not_finite(const unsigned int k, const BlockSparsity *sparsity);
 
       /// Block row k of the Jacobian with respect to a field in any space. The
       /// columns have the layout of @p sparsity, that of the field.
@@ -211,10 +212,14 @@ namespace Tessella
       evaluate_terms();
       void
       check_terms() const;
+      [[noreturn]] void
+      throw_at_point(const unsigned int q, const unsigned int component) const;
 
       // ---- Jacobian
       void
       evaluate_tables();
+      void
+      check_tables(const bool has_neighbor) const;
       void
       compute_blocks(const unsigned int k, const Blocks &blocks);
       void

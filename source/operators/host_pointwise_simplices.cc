@@ -70,15 +70,11 @@ namespace Tessella
 
 
     template <int dim>
-    HostPointwiseSimplices<dim>::Field::Field(const PolytopicDoFs &dofs,
-                                              const SimplexRule   &volume,
-                                              const SimplexRule   &facet)
+    HostPointwiseSimplices<dim>::Field::Field(const PolytopicDoFs &dofs)
       : n_components(dofs.n_components)
       , reference(dim, dofs.degree[0])
       , op()
       , place(order_of_functions(dim, dofs.degree[0]))
-      , values(values_at_points(dim, dofs.degree[0], volume))
-      , face_values(values_at_points(dim - 1, dofs.degree[0], facet))
     {
       n         = reference.n;
       n_face    = reference.n_face;
@@ -86,8 +82,6 @@ namespace Tessella
       op.degree = dofs.degree[0];
       op.n      = n;
       op.nodes  = reference.nodes.data();
-      for (int d = 0; d < dim; ++d)
-        derivatives[d] = values_at_points(dim, op.degree, volume, d);
       for (const auto &vertices : face_codes(dim))
         {
           const auto nodes = face_nodes(dim, op.degree, vertices.data());
@@ -211,13 +205,22 @@ namespace Tessella
           ((structure.facet_input | structure.facet_output) &
            PointwiseRows::gradients) != 0)
         return "the functor has gradients on facets";
-      if (revision == 0 || revision != context.quadrature_revision)
+      if (revision == 0 || revision != context.spaces_revision)
         {
           revision = 0;
+          tables_of_order.clear();
           why      = set_up();
-          revision = context.quadrature_revision;
+          revision = context.spaces_revision;
         }
-      return why;
+      if (!why.empty())
+        return why;
+      const unsigned int order = context.coefficient_order;
+      if (tables_of_order.count(order) == 0)
+        tables_of_order.emplace(order, make_tables());
+      tables = &tables_of_order.at(order);
+      for (unsigned int f = 0; f < fields.size(); ++f)
+        fields[f]->tables = &tables->fields[f];
+      return "";
     }
 
 
@@ -233,35 +236,17 @@ namespace Tessella
           if (!reason.empty())
             return reason;
         }
-      const HostRules<dim> rules(mesh,
-                                 context.quadrature,
-                                 context.coefficient_order);
-      const std::string    reason = simplices.set_up(mesh);
+      const std::string reason = simplices.set_up(mesh);
       if (!reason.empty())
         return reason;
-
-      const unsigned int       degree = context.quadrature.degree[0];
-      const HostKernels::Rule &volume =
-                                rules.subcell(SubCellType::simplex, degree),
-                              &facet = rules.facet(FacetType::simplex, degree);
-      const SimplexRule volume_rule(
-        dim, volume.n_points, volume.n_padded, volume.points, volume.weights),
-        facet_rule(
-          dim - 1, facet.n_points, facet.n_padded, facet.points, facet.weights);
-      n_points        = volume.n_points;
-      n_facet_points  = facet.n_points;
-      point_map       = coordinates_of_points(dim, volume_rule);
-      facet_point_map = coordinates_of_points(dim - 1, facet_rule);
       fields.clear();
       for (unsigned int f = 0; f < context.n_fields(); ++f)
         {
-          fields.push_back(
-            std::make_unique<Field>(context.dofs(f), volume_rule, facet_rule));
+          fields.push_back(std::make_unique<Field>(context.dofs(f)));
           Field &field = *fields.back();
           field.nodal.resize(std::size_t(mesh.n_polytopes()) *
                              field.n_components * field.n);
         }
-      set_test(volume_rule, facet_rule);
       corners =
         batches_of_corners(simplices.corners, dim, mesh.n_polytopes(), lanes);
       // Lanes without a simplex repeat the last one.
@@ -286,20 +271,52 @@ namespace Tessella
 
 
     template <int dim>
-    void
-    HostPointwiseSimplices<dim>::set_test(const SimplexRule &volume,
-                                          const SimplexRule &facet)
+    typename HostPointwiseSimplices<dim>::Tables
+    HostPointwiseSimplices<dim>::make_tables() const
     {
-      const Field                     &field = *fields[context.test];
-      const unsigned int               p     = field.op.degree;
+      const HostRules<dim>     rules(context.mesh(),
+                                 context.quadrature,
+                                 context.coefficient_order);
+      const unsigned int       degree = context.quadrature.degree[0];
+      const HostKernels::Rule &of_volume =
+                                rules.subcell(SubCellType::simplex, degree),
+                              &of_facet =
+                                rules.facet(FacetType::simplex, degree);
+      const SimplexRule volume(dim,
+                               of_volume.n_points,
+                               of_volume.n_padded,
+                               of_volume.points,
+                               of_volume.weights),
+        facet(dim - 1,
+              of_facet.n_points,
+              of_facet.n_padded,
+              of_facet.points,
+              of_facet.weights);
+      Tables result;
+      result.n_points        = of_volume.n_points;
+      result.n_facet_points  = of_facet.n_points;
+      result.point_map       = coordinates_of_points(dim, volume);
+      result.facet_point_map = coordinates_of_points(dim - 1, facet);
+      for (const auto &field : fields)
+        {
+          const unsigned int p = field->op.degree;
+          result.fields.emplace_back();
+          FieldTables &of_field = result.fields.back();
+          of_field.values       = values_at_points(dim, p, volume);
+          of_field.face_values  = values_at_points(dim - 1, p, facet);
+          for (int d = 0; d < dim; ++d)
+            of_field.derivatives[d] = values_at_points(dim, p, volume, d);
+        }
+      const unsigned int               p = fields[context.test]->op.degree;
       std::vector<std::vector<double>> gradients;
       for (int d = 0; d < dim; ++d)
         gradients.push_back(lagrange_polynomials(dim, p, volume.points, d));
-      value_test =
+      result.value_test =
         test_at_points({lagrange_polynomials(dim, p, volume.points)}, volume);
-      gradient_test = test_at_points(gradients, volume);
-      face_test =
+      result.gradient_test = test_at_points(gradients, volume);
+      result.face_test =
         test_at_points({lagrange_polynomials(dim - 1, p, facet.points)}, facet);
+      return result;
     }
 
 
@@ -384,7 +401,7 @@ namespace Tessella
         max_nodes = std::max(max_nodes, field->n);
       const auto make_points = [&]() {
         return Points(structure,
-                      std::max(n_points, n_facet_points),
+                      std::max(tables->n_points, tables->n_facet_points),
                       std::max(max_nodes, dim * (dim + 1) + 0u),
                       lanes,
                       given.direction != nullptr);
@@ -442,7 +459,8 @@ namespace Tessella
       const bool interior = facet_of_slot(first) < simplices.n_interior;
       for (unsigned int l = 0; l < lanes; ++l)
         facets[l] = &simplices.facets[facet_of_slot(first + l)];
-      const unsigned int n_sides = interior ? 2 : 1, n = n_facet_points * lanes;
+      const unsigned int n_sides = interior ? 2 : 1,
+                         n       = tables->n_facet_points * lanes;
       points.set_rows(n_sides,
                       structure.facet_input,
                       structure.facet_output,
@@ -503,7 +521,7 @@ namespace Tessella
                                    std::size_t(v)) *
                                     dim +
                                   d];
-          kernels.multiply(facet_point_map.view(),
+          kernels.multiply(tables->facet_point_map.view(),
                            points.nodes.data(),
                            &points.x[d * std::size_t(points.pitch)]);
         }
@@ -522,7 +540,7 @@ namespace Tessella
                                               ? mesh.subcell_material[k[1]]
                                               : 0};
           // Members one by one: copies of a whole object would be calls.
-          for (unsigned int q = 0; q < n_facet_points; ++q)
+          for (unsigned int q = 0; q < tables->n_facet_points; ++q)
             {
               OperatorPoint<dim> &point = points.points[q * lanes + l];
               for (int d = 0; d < dim; ++d)
@@ -575,7 +593,9 @@ namespace Tessella
               for (unsigned int i = 0; i < n_face; ++i)
                 points.nodes[i * lanes + l] = from[node[i]];
             }
-          kernels.multiply(field.face_values.view(), points.nodes.data(), row);
+          kernels.multiply(field.tables->face_values.view(),
+                           points.nodes.data(),
+                           row);
         }
     }
 
@@ -599,7 +619,9 @@ namespace Tessella
         {
           const double *const terms = points.out[side][c * (dim + 1)];
           if (terms != nullptr)
-            kernels.multiply(face_test.view(), terms, points.nodes.data());
+            kernels.multiply(tables->face_test.view(),
+                             terms,
+                             points.nodes.data());
           for (unsigned int l = 0; l < lanes; ++l)
             {
               double *const to =
@@ -635,7 +657,7 @@ namespace Tessella
           points.set_rows(1,
                           structure.volume_input,
                           structure.volume_output,
-                          n_points * lanes);
+                          tables->n_points * lanes);
           unsigned int row = 0;
           for (unsigned int f = 0; f < fields.size(); ++f)
             {
@@ -661,7 +683,7 @@ namespace Tessella
             }
           points.evaluate(*arguments,
                           PointwiseRegion::volume,
-                          n_points * lanes);
+                          tables->n_points * lanes);
           add_volume(derivatives, points);
         }
       if (structure.interior_facets || structure.boundary_facets)
@@ -704,7 +726,7 @@ namespace Tessella
                                        std::size_t(v)) *
                                         dim +
                                       d];
-          kernels.multiply(point_map.view(),
+          kernels.multiply(tables->point_map.view(),
                            points.nodes.data(),
                            &points.x[d * std::size_t(points.pitch)]);
         }
@@ -712,7 +734,7 @@ namespace Tessella
         {
           const double       h        = (*lengths)[own[l]];
           const unsigned int material = mesh.subcell_material[own[l]];
-          for (unsigned int q = 0; q < n_points; ++q)
+          for (unsigned int q = 0; q < tables->n_points; ++q)
             {
               OperatorPoint<dim> &point = points.points[q * lanes + l];
               for (int d = 0; d < dim; ++d)
@@ -751,17 +773,19 @@ namespace Tessella
                 points.nodes[i * lanes + l] = from[i];
             }
           if (rows[0] != nullptr)
-            kernels.multiply(field.values.view(), points.nodes.data(), rows[0]);
+            kernels.multiply(field.tables->values.view(),
+                             points.nodes.data(),
+                             rows[0]);
           if (rows[1] == nullptr)
             continue;
           for (int d = 0; d < dim; ++d)
-            kernels.multiply(field.derivatives[d].view(),
+            kernels.multiply(field.tables->derivatives[d].view(),
                              points.nodes.data(),
                              &points.fluxes[d * pitch]);
           kernels.transform(dim,
                             true,
                             derivatives,
-                            n_points,
+                            tables->n_points,
                             points.fluxes.data(),
                             pitch / lanes,
                             rows[1],
@@ -785,7 +809,7 @@ namespace Tessella
           double *const        y     = &points.y[c * n * lanes];
           if (terms[0] != nullptr)
             {
-              kernels.multiply(value_test.view(),
+              kernels.multiply(tables->value_test.view(),
                                terms[0],
                                points.nodes.data());
               kernels.add(n, measure, points.nodes.data(), y);
@@ -795,12 +819,12 @@ namespace Tessella
           kernels.transform(dim,
                             false,
                             derivatives,
-                            n_points,
+                            tables->n_points,
                             terms[1],
                             points.pitch / lanes,
                             points.fluxes.data(),
-                            n_points);
-          kernels.multiply(gradient_test.view(),
+                            tables->n_points);
+          kernels.multiply(tables->gradient_test.view(),
                            points.fluxes.data(),
                            points.nodes.data());
           kernels.add(n, measure, points.nodes.data(), y);

@@ -2,6 +2,7 @@
 #ifndef tessella_source_operators_host_pointwise_simplices_h
 #define tessella_source_operators_host_pointwise_simplices_h
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,7 +38,8 @@ namespace Tessella
 
       explicit HostPointwiseSimplices(const PointwiseContext<dim> &context);
 
-      /// Prepares tables and the mesh, if they have changed. Returns why
+      /// Prepares the mesh and tables for the present order of the quadrature;
+      /// those of other orders on the same spaces are kept. Returns why
       /// integrands of this structure need HostPointwiseRows, or an empty text.
       std::string
       prepare(const Structure &structure);
@@ -50,21 +52,38 @@ namespace Tessella
               double                    *result);
 
     private:
-      /// A field with its tables.
+      /// Values of a field at the points of quadrature.
+      struct FieldTables
+      {
+        /// Lagrange polynomials at points of a simplex, their derivatives with
+        /// respect to barycentric coordinate d + 1, and those of a face at
+        /// points of a facet.
+        SimplexMatrix values, derivatives[dim], face_values;
+      };
+
+      /// What depends on the order of the quadrature.
+      struct Tables
+      {
+        unsigned int n_points, n_facet_points;
+        /// Barycentric coordinates of the points: coordinates from vertices.
+        SimplexMatrix point_map, facet_point_map;
+        /// Weights times Lagrange polynomials: those of the face; those of the
+        /// simplex and their derivatives, of which the latter follow the
+        /// former.
+        SimplexMatrix            face_test, value_test, gradient_test;
+        std::vector<FieldTables> fields;
+      };
+
       struct Field
       {
-        Field(const PolytopicDoFs &dofs,
-              const SimplexRule   &volume,
-              const SimplexRule   &facet);
+        explicit Field(const PolytopicDoFs &dofs);
 
         unsigned int                 n_components, n, n_face;
         SimplexReference             reference;
         HostSimplexKernels::Operator op;
         std::vector<unsigned int>    place; ///< see order_of_functions()
-        /// Lagrange polynomials at points of a simplex, their derivatives with
-        /// respect to barycentric coordinate d + 1, and those of a face at
-        /// points of a facet.
-        SimplexMatrix values, derivatives[dim], face_values;
+        /// Those of the present order.
+        const FieldTables *tables = nullptr;
         /// Node of the simplex that is node i of the facet: entry code n_face
         /// + i.
         std::vector<unsigned short> face_node;
@@ -78,8 +97,8 @@ namespace Tessella
 
       std::string
       set_up();
-      void
-      set_test(const SimplexRule &volume, const SimplexRule &facet);
+      Tables
+      make_tables() const;
 
       /// Calls function(begin, end) for ranges of batches of @p n simplices or
       /// facets.
@@ -148,13 +167,9 @@ namespace Tessella
       std::vector<double>       direction; ///< as Field::nodal
       std::vector<unsigned int> facet_interface;
 
-      // ---- quadrature and test functions
-      unsigned int n_points = 0, n_facet_points = 0;
-      /// Barycentric coordinates of the points: coordinates from vertices.
-      SimplexMatrix point_map, facet_point_map;
-      /// Weights times Lagrange polynomials: those of the face; those of the
-      /// simplex and their derivatives, of which the latter follow the former.
-      SimplexMatrix face_test, value_test, gradient_test;
+      // ---- quadrature and test functions, for each order
+      std::map<unsigned int, Tables> tables_of_order;
+      const Tables                  *tables = nullptr; ///< present order
       /// Entry ((2 slot + side) n_components + c) n_face + i, see
       /// PointwiseSimplices::face_records.
       std::vector<double> records;

@@ -69,7 +69,7 @@ namespace Tessella
      *
      * No function communicates. An error of one process is thrown by that
      * process; the caller tells the others. A result that is not finite is an
-     * error of vector().
+     * error of all functions but integrals().
      */
     template <int dim>
     class PointwiseBackend
@@ -112,9 +112,12 @@ namespace Tessella
         return "";
       }
       /// Leaves the evaluation that was prepared to the host's threads, since
-      /// it or another process has the reason @p why.
+      /// it or another process has the reason @p why. The two functions above
+      /// are those of the host afterwards.
       virtual void
-      leave_to_host(const std::string &)
+      leave_to_host(const std::string &,
+                    const Integrand &,
+                    const PointwiseResultType)
       {}
 
       /// Sets @p result to R(fields; v) for the test functions v of owned
@@ -160,8 +163,8 @@ namespace Tessella
                 const PointwiseRegion region,
                 double               *integrals) = 0;
 
-      /// Throws if a result since the last check was not finite. vector() does
-      /// so itself, unless it is recorded for a CUDA graph.
+      /// Throws if a result since the last check was not finite. The functions
+      /// above do so themselves, unless they are recorded for a CUDA graph.
       virtual void
       check_finite()
       {}

@@ -149,6 +149,7 @@ namespace Tessella
           for (unsigned int f = 0; f < n_fields(); ++f)
             revisions[f] = {spaces[f]->polytopic_mesh().revision,
                             dofs(f).revision};
+          spaces_revision = new_revision();
         }
 
       structures[0].on_all_processes([&]() {

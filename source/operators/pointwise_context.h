@@ -78,7 +78,9 @@ namespace Tessella
       PolytopicDoFs quadrature;
       unsigned int  coefficient_order = 0;
       /// Changes if mesh, degrees or order of the quadrature change.
-      std::uint64_t  quadrature_revision = 0;
+      std::uint64_t quadrature_revision = 0;
+      /// Changes if mesh or degrees change.
+      std::uint64_t  spaces_revision = 0;
       OperatorReport report;
 
     private:

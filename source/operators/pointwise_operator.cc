@@ -122,7 +122,7 @@ namespace Tessella
     const std::set<unsigned int> &
     boundary_ids()
     {
-      if (ids_revision == 0 || ids_revision != context.quadrature_revision)
+      if (ids_revision == 0 || ids_revision != context.spaces_revision)
         {
           std::set<unsigned int> here;
           for (const unsigned int id : context.mesh().interface_boundary_id)
@@ -133,7 +133,7 @@ namespace Tessella
                  test_structure().communicator,
                  std::vector<unsigned int>(here.begin(), here.end())))
             ids.insert(process.begin(), process.end());
-          ids_revision = context.quadrature_revision;
+          ids_revision = context.spaces_revision;
         }
       return ids;
     }
@@ -186,10 +186,16 @@ namespace Tessella
       if (!uses_device())
         return;
       share(why);
+      if (why.empty())
+        return;
+      // The host has kernels for simplices of its own.
       processes.on_all_processes([&]() {
-        if (!why.empty())
-          backend->leave_to_host(why);
+        backend->leave_to_host(why, integrand, type);
+        why_not_simplices = backend->why_not_simplices();
       });
+      share(why_not_simplices);
+      processes.on_all_processes(
+        [&]() { backend->choose_kernels(why_not_simplices); });
     }
 
     // Common to all calls: checks, preparation of the context, coefficients of

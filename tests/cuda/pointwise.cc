@@ -18,6 +18,7 @@
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
 
+#include "../mixed_mesh.h"
 #include "../operators/texts.h"
 #include "checks.h"
 #include "derivative_functors.h"
@@ -152,8 +153,10 @@ namespace
 
 
 
-  /// Difference of the first tangent and the product of the Jacobian with its
-  /// direction.
+  /// Largest difference of the first tangent and the product of the Jacobian
+  /// with its direction, relative to the largest entry of the tangent.
+  double largest_difference_to_jacobian = 0.;
+
   template <int dim>
   double
   difference_to_jacobian(const AgglomerationHandler<dim> &handler,
@@ -176,7 +179,10 @@ namespace
                             blocks.column_offset[b] + j] *
                 random(5 * (offset[column] + j));
         }
-    return difference(product, results.vectors[1], 0, n);
+    const double result = difference(product, results.vectors[1], 0, n);
+    largest_difference_to_jacobian =
+      std::max(largest_difference_to_jacobian, result);
+    return result;
   }
 
 
@@ -228,8 +234,11 @@ namespace
       }
     verify_below(name + ": Jacobian", rows);
     verify_below(name + ": diagonal blocks", diagonal);
-    verify_below(name + ": tangent and Jacobian",
-                 difference_to_jacobian(*handlers[0], cuda, fields[0].size()));
+    const double to_jacobian =
+      difference_to_jacobian(*handlers[0], cuda, fields[0].size());
+    verify(name + ": tangent and Jacobian",
+           to_jacobian <= 1e-13,
+           std::to_string(to_jacobian * 1e13) + "e-13");
     verify_below(name + ": integrals",
                  difference(host.sums, cuda.sums, 0, host.sums.size()));
 
@@ -424,7 +433,145 @@ namespace
     device.vmult(y, dx);
     y.copy_to(s);
     s -= r;
-    verify_below("tangent and Jacobian", s.linfty_norm() / r.linfty_norm());
+    verify("tangent and Jacobian",
+           s.linfty_norm() <= 1e-13 * r.linfty_norm(),
+           std::to_string(1e13 * s.linfty_norm() / r.linfty_norm()) + "e-13");
+  }
+
+
+
+  /// A finite residual whose derivative is not: tangent, Jacobians and diagonal
+  /// blocks name the component and a point.
+  template <int dim>
+  void
+  check_infinite_derivatives(const std::string               &name,
+                             const AgglomerationHandler<dim> &handler,
+                             const std::string               &kernels)
+  {
+    PointwiseOperator<dim>    op(handler, with<dim>(Backend::cuda));
+    const std::size_t         n = handler.n_dofs();
+    dealii::Vector<double>    zero(n), one(n), r(n);
+    DeviceVector<double>      x(zero);
+    HostBlockMatrix<double>   host;
+    DeviceBlockMatrix<double> device;
+    DeviceBlockMatrix<float>  rounded;
+    std::vector<double>       blocks;
+    op.reinit(host);
+    op.reinit(device);
+    op.reinit(rounded);
+    // Constants on each polytope.
+    const auto &dofs = handler.polytopic_dofs();
+    for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+      for (unsigned int c = 0; c < 2; ++c)
+        one(dofs.dof_offset[k] + c * dofs.n_basis[k]) = 1.;
+    for (const unsigned int region : {0, 1, 2})
+      {
+        const Tessella::PointwiseTextIntegrand<dim> integrand(
+          Texts::infinite_derivative(region));
+        const std::string in =
+          name + ", infinite derivative in region " + std::to_string(region);
+        const auto fails = [&](const std::string &what,
+                               const auto        &work,
+                               const std::string &where =
+                                 "a polytope around the point (") {
+          const std::string text = message_of(work);
+          verify(in + ": " + what,
+                 contains(text, "is not finite: component 1 of " + where),
+                 text);
+        };
+        op.residual(integrand, {&zero}, r);
+        verify(in + ": residual", r.linfty_norm() == 0.);
+        fails(
+          "tangent",
+          [&] { op.apply_tangent(integrand, {&zero}, one, r); },
+          "the integrand at the point (" +
+            std::string(region == 2 ? "1, " : ""));
+        fails("Jacobian",
+              [&] { op.assemble_jacobian(integrand, {&zero}, host); });
+        verify(in + ": kernels",
+               contains(op.report().kernels, kernels),
+               op.report().kernels);
+        fails("Jacobian on the device",
+              [&] { op.assemble_jacobian(integrand, {&x}, device); });
+        fails("Jacobian in single precision",
+              [&] { op.assemble_jacobian(integrand, {&x}, rounded); });
+        fails("diagonal blocks",
+              [&] { op.diagonal_blocks(integrand, {&zero}, blocks); });
+        // The same operator afterwards.
+        op.assemble_jacobian(integrand, {&one}, host);
+      }
+  }
+
+  template <int dim>
+  void
+  check_infinite_derivatives()
+  {
+    Triangulation<dim> boxes, simplices;
+    dealii::GridGenerator::subdivided_hyper_cube(boxes, 3, 0., 1., true);
+    dealii::GridGenerator::subdivided_hyper_cube_with_simplices(
+      simplices, 2, 0., 1., true);
+    AgglomerationHandler<dim> polytopes(boxes), cells(simplices);
+    polytopes.agglomerate(make_strategy<dim>("steps"));
+    cells.agglomerate(make_strategy<dim>("none"));
+    for (const unsigned int p : {1, 2, 3})
+      {
+        distribute(polytopes, p, false, 2);
+        distribute(cells, p, false, 2);
+        const std::string degree =
+          std::to_string(dim) + "-D, degree " + std::to_string(p);
+        check_infinite_derivatives<dim>(degree, polytopes, "all polytopes");
+        check_infinite_derivatives<dim>(degree, cells, "affine simplices");
+      }
+  }
+
+
+
+  /// A functor without device code on simplices: the host, which takes over,
+  /// has its kernels for batches of them, as without a device.
+  template <int dim>
+  void
+  check_batches_of_host(const Functors::Euler<dim> &f)
+  {
+    Triangulation<dim> triangulation;
+    make_mesh("simplices", triangulation);
+    AgglomerationHandler<dim> handler(triangulation);
+    handler.agglomerate(make_strategy<dim>("none"));
+    distribute(handler, 2, false, dim + 2);
+    dealii::Vector<double> u, r, s;
+    set_field(handler, euler_state<dim>(), 0.1, u);
+    const FunctorIntegrand<dim, Functors::Euler<dim>> on_host(f);
+    PointwiseOperator<dim> automatic(handler, with<dim>(Backend::automatic)),
+      host(handler, with<dim>(Backend::host));
+    automatic.reinit(r);
+    host.reinit(s);
+    const auto check = [&](const std::string &name) {
+      verify("fall-back on simplices: " + name,
+             automatic.report().kernels == "affine simplices" &&
+               same_bits(entries(r), entries(s)),
+             automatic.report().kernels);
+    };
+    automatic.residual(on_host, {&u}, r);
+    host.residual(on_host, {&u}, s);
+    check("residual");
+    automatic.apply_tangent(on_host, {&u}, u, r);
+    host.apply_tangent(on_host, {&u}, u, s);
+    check("tangent");
+    // A Jacobian has none, and a functor with device code needs no host.
+    HostBlockMatrix<double> matrix;
+    automatic.reinit(matrix);
+    automatic.assemble_jacobian(on_host, {&u}, matrix);
+    verify("fall-back on simplices: Jacobian",
+           contains(automatic.report().kernels, "all polytopes"),
+           automatic.report().kernels);
+    const auto on_device = Functors::make_integrand<dim>(f);
+    automatic.residual(*on_device, {&u}, r);
+    host.residual(on_host, {&u}, s);
+    verify("after a fall-back on simplices",
+           automatic.report().why.empty() &&
+             automatic.report().kernels == "affine simplices",
+           automatic.report().why);
+    verify_below("after a fall-back on simplices, residual",
+                 difference(entries(s), entries(r), 0, r.size()));
   }
 
 
@@ -480,6 +627,7 @@ namespace
     verify("reason of the fall-back",
            automatic.report().why.find("nvcc") != std::string::npos,
            automatic.report().why);
+    check_batches_of_host(f);
     std::string text = message_of([&] { op.residual(on_host, {&u}, s); });
     verify("no device code",
            text.find("cannot run on a CUDA device") != std::string::npos,
@@ -621,6 +769,28 @@ namespace
 
 
 
+  /// A cube, a pyramid, a wedge and a tetrahedron, each a polytope, and two of
+  /// them in each polytope.
+  void
+  compare_pyramids_and_wedges()
+  {
+    for (const std::string strategy : {"none", "slabs"})
+      for (const unsigned int p : {1, 2, 3})
+        {
+          Triangulation<3> triangulation;
+          make_mixed_mesh(triangulation);
+          compare_all<3>("3-D pyramids and wedges, " + strategy +
+                           ", p = " + std::to_string(p),
+                         triangulation,
+                         nullptr,
+                         strategy,
+                         p,
+                         strategy == "slabs");
+        }
+  }
+
+
+
   template <int dim>
   void
   test()
@@ -657,9 +827,13 @@ namespace
                            false,
                            Tessella::PolynomialSpaceType::tensor_product);
       }
+    if constexpr (dim == 3)
+      compare_pyramids_and_wedges();
     compare_degrees<dim>();
     check_device<dim>();
     compare_device_objects<dim>();
+    std::cout << "largest difference of tangent and Jacobian: "
+              << largest_difference_to_jacobian << std::endl;
   }
 
 
@@ -1105,6 +1279,7 @@ namespace
     compare("Euler", {&flow}, Texts::euler(dim, euler_state<dim>()), {u});
     compare("two fields", {&two, &one}, Texts::two_fields(), {v, w});
     compare("diffusion", {&one}, Texts::nonlinear_diffusion(), {w});
+    check_infinite_derivatives<dim>();
   }
 
 

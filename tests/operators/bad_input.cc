@@ -11,7 +11,12 @@
 #include <tessella/forms/pointwise_text_integrand.h>
 #include <tessella/grid/agglomeration.h>
 #include <tessella/lac/block_preconditioners.h>
+#include <tessella/lac/host_block_matrix.h>
 #include <tessella/operators/pointwise_operator.h>
+
+#ifdef TESSELLA_HAVE_EPETRA
+#  include <deal.II/lac/trilinos_sparse_matrix.h>
+#endif
 
 #include <limits>
 
@@ -85,6 +90,70 @@ distribute(AgglomerationHandler<dim> &handler,
   handler.agglomerate(Agglomeration::parents<dim>(levels_up));
   handler.distribute_dofs(
     dealii::FESystem<dim>(FE_BoundingBoxLegendre<dim>(1), n_components));
+}
+
+// A residual that is finite with derivatives that are not.
+template <int dim>
+void
+check_derivatives(const AgglomerationHandler<dim> &handler,
+                  const AssemblyParameters        &data)
+{
+  PointwiseOperator<dim>  op(handler, data);
+  Vector<double>          u(handler.n_dofs()), direction(u), r(u);
+  HostBlockMatrix<double> matrix;
+  HostBlockMatrix<float>  rounded;
+  std::vector<double>     blocks;
+  op.reinit(matrix);
+  op.reinit(rounded);
+  // Constants on each polytope.
+  const auto &dofs = handler.polytopic_dofs();
+  for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
+    for (unsigned int c = 0; c < 2; ++c)
+      direction(dofs.dof_offset[k] + c * dofs.n_basis[k]) = 1.;
+  for (const unsigned int region : {0, 1, 2})
+    {
+      const PointwiseTextIntegrand<dim> integrand(
+        Texts::infinite_derivative(region));
+      const std::string name = std::to_string(dim) + "-D region " +
+                               std::to_string(region) + " not finite: ",
+                        where =
+                          " of a PointwiseOperator is not finite: component 1 "
+                          "of the integrand at the point (" +
+                          std::string(region == 2 ? "1, " : "");
+      op.residual(integrand, {&u}, r);
+      check(name + "residual is finite", r.linfty_norm() == 0.);
+      fails(
+        name + "tangent",
+        [&] { op.apply_tangent(integrand, {&u}, direction, r); },
+        "The tangent" + where);
+      fails(
+        name + "Jacobian",
+        [&] { op.assemble_jacobian(integrand, {&u}, matrix); },
+        "The Jacobian" + where);
+      fails(
+        name + "Jacobian, rounded",
+        [&] { op.assemble_jacobian(integrand, {&u}, rounded); },
+        "The Jacobian" + where);
+#ifdef TESSELLA_HAVE_EPETRA
+      dealii::TrilinosWrappers::SparseMatrix sparse;
+      op.reinit(sparse);
+      fails(
+        name + "Jacobian in Trilinos",
+        [&] { op.assemble_jacobian(integrand, {&u}, sparse); },
+        "The Jacobian" + where);
+#else
+      check(name + "Jacobian in Trilinos", true);
+#endif
+      fails(
+        name + "diagonal blocks",
+        [&] { op.diagonal_blocks(integrand, {&u}, blocks); },
+        "The Jacobian" + where);
+      // The same operator afterwards.
+      u = direction;
+      op.assemble_jacobian(integrand, {&u}, matrix);
+      op.diagonal_blocks(integrand, {&u}, blocks);
+      u = 0.;
+    }
 }
 
 template <int dim>
@@ -194,6 +263,7 @@ check_mistakes()
       op.residual(diffusion, {&w}, r);
     },
     "is not finite");
+  check_derivatives(two, data);
   fails(
     in_dim + "singular diagonal block",
     [&] {

@@ -408,6 +408,26 @@ compare_simplices()
         plain.residual(comparison.integrand, comparison.pointers, s);
         s -= r;
         check_below(name + ", plain", s.linfty_norm() / r.linfty_norm(), 1e-13);
+
+        // An operator keeps the tables of all orders.
+        PointwiseOperator<dim> other(
+          handler, Comparison<dim, Functors::Euler<dim>>::host());
+        FunctorIntegrand<dim, Functors::Euler<dim>> higher(euler<dim>());
+        higher.set_coefficient_order(4);
+        higher.set_time(comparison.integrand.get_time());
+        Vector<double> t = r, fresh = r;
+        other.residual(higher, comparison.pointers, fresh);
+        bool orders = true;
+        for (unsigned int i = 0; i < 2; ++i)
+          {
+            comparison.op.residual(higher, comparison.pointers, t);
+            comparison.op.residual(comparison.integrand,
+                                   comparison.pointers,
+                                   s);
+            orders = orders && same<dim>(t, fresh) && same<dim>(s, r);
+          }
+        check(name + ", orders in turn",
+              orders && (p == 0 || !same<dim>(t, r)));
       }
 }
 

@@ -48,6 +48,30 @@ namespace Texts
     return terms;
   }
 
+  // Two components. In one region the result of the second one is finite where
+  // it vanishes, and its derivative is not: 0 inside of polytopes, 1 on facets
+  // between them, 2 on a part of the boundary.
+  inline PointwiseTextTerms
+  infinite_derivative(const unsigned int region)
+  {
+    const auto in = [&](const unsigned int r, const std::string &root) {
+      return r == region ? root : std::string();
+    };
+    PointwiseTextTerms terms;
+    terms.field_components = {2};
+    terms.n_components     = 2;
+    terms.volume = "r.value[0] = u.value[0]; r.value[1] = u.value[1];" +
+                   in(0, "r.value[1] = sqrt(u.value[1]);");
+    terms.interior_facet =
+      "r0.value[0] = u1.value[0]; r1.value[0] = -u1.value[0];" +
+      in(1,
+         "r0.value[1] = sqrt(u1.value[1]); r1.value[1] = -sqrt(u1.value[1]);");
+    terms.boundary_facet =
+      "r.value[0] = u.value[0];" +
+      in(2, "if (p.boundary_id == 1) r.value[1] = sqrt(u.value[1]);");
+    return terms;
+  }
+
   // Normal fluxes and wave speeds of both sides, q being the states.
   inline std::string
   euler_fluxes()

@@ -72,10 +72,10 @@ namespace Tessella
    *
    * <b>Errors</b>, as exceptions with one sentence: an integrand whose numbers
    * of fields or components do not fit the handlers, handlers with other
-   * polytopes, vectors of other sizes, a residual that is not finite (component
-   * and point), a tangent that the integrand does not have, boundary ids that
-   * the mesh does not have, Backend::cuda without a device. Results are then
-   * undefined.
+   * polytopes, vectors of other sizes, a residual, tangent, Jacobian or
+   * diagonal block that is not finite (component and point), a tangent that the
+   * integrand does not have, boundary ids that the mesh does not have,
+   * Backend::cuda without a device. Results are then undefined.
    */
   template <int dim>
   class PointwiseOperator
@@ -238,9 +238,9 @@ namespace Tessella
     const OperatorReport &
     report() const;
 
-    /// Throws if a residual or a tangent since the last check was not finite,
-    /// as they do themselves unless a DeviceGraph has recorded them: to be
-    /// called after the work of a graph, as often as errors are to be found.
+    /// Throws if a residual, tangent or Jacobian since the last check was not
+    /// finite, as they do themselves unless a DeviceGraph has recorded them: to
+    /// be called after the work of a graph, as often as errors are to be found.
     /// Collective.
     void
     check_finite();
