@@ -9,7 +9,7 @@
 
 #include <tessella/forms/isotropic_elasticity.h>
 
-#include "compare.h"
+#include "compare_pairs.h"
 
 namespace Elasticity
 {
@@ -149,56 +149,20 @@ namespace Elasticity
     assembler.reinit(sparsity, matrix, rhs);
     assembler.assemble(*make_form<dim>(constant, theta), matrix, rhs);
 
-    const Reference::Space<dim> space = make_space(scalar);
-    const auto                  sigma =
-      penalty_by_place(scalar.polytopic_mesh(),
-                       other.penalty(penalty_form<dim>(constant)));
-    const auto         &offset = handler.polytopic_dofs().dof_offset;
-    Vector<double>      f(rhs.size());
-    FullMatrix<double>  dense(rhs.size(), rhs.size());
-    std::vector<double> scale(space.degree.size(), 0.);
-    for (unsigned int i = 0; i < dim; ++i)
-      for (unsigned int j = 0; j < dim; ++j)
-        {
-          const auto pair = Reference::assemble(
-            space, make_pair<dim>(i, j, constant, theta), n_points, sigma);
-          const std::vector<double> s = pair.row_scale(scale.size());
-          for (unsigned int k = 0; k < scale.size(); ++k)
-            {
-              scale[k] = std::max(scale[k], s[k]);
-              for (unsigned int r = 0; r < space.n_functions(k); ++r)
-                f(offset[k] + i * space.n_functions(k) + r) +=
-                  pair.rhs(space.offset[k] + r);
-            }
-          for (const auto &b : pair.block)
-            {
-              const unsigned int k = b.first.first, l = b.first.second;
-              for (unsigned int r = 0; r < b.second.m(); ++r)
-                for (unsigned int c = 0; c < b.second.n(); ++c)
-                  dense(offset[k] + i * b.second.m() + r,
-                        offset[l] + j * b.second.n() + c) += b.second(r, c);
-            }
-        }
-    double matrix_difference = 0., rhs_difference = 0.;
-    for (unsigned int k = 0; k < scale.size(); ++k)
-      {
-        double rhs_scale = 1e-2 * f.linfty_norm();
-        for (unsigned int r = offset[k]; r < offset[k + 1]; ++r)
-          rhs_scale = std::max(rhs_scale, std::abs(f(r)));
-        for (unsigned int r = offset[k]; r < offset[k + 1]; ++r)
-          {
-            const double e = std::abs(f(r) - rhs(r)) / rhs_scale;
-            rhs_difference = e <= rhs_difference ? rhs_difference : e;
-            for (unsigned int c = 0; c < rhs.size(); ++c)
-              {
-                const double d =
-                  std::abs(matrix.el(r, c) - dense(r, c)) / scale[k];
-                matrix_difference =
-                  d <= matrix_difference ? matrix_difference : d;
-              }
-          }
-      }
-    return {matrix_difference, rhs_difference};
+    const auto sigma = other.penalty(penalty_form<dim>(constant));
+    return compare_pairs<dim>(
+      handler,
+      scalar,
+      matrix,
+      rhs,
+      dim,
+      [&](const unsigned int i, const unsigned int j) {
+        auto pair     = std::make_unique<ReferencePair<dim>>();
+        pair->problem = make_pair<dim>(i, j, constant, theta);
+        pair->sigma   = sigma;
+        return pair;
+      },
+      n_points);
   }
 
   /// Distributes degree @p p, or degrees 1 to 3 if it is zero, with

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Systems of forms: linear elasticity against the reference assembler, systems
-// of forms of several kinds against their scalar matrices, same bits for all
-// numbers of threads, classes of matrices, and errors.
+// Systems of forms: linear elasticity and systems of four and five components
+// against the reference assembler, systems of forms of several kinds against
+// their scalar matrices, same bits for all numbers of threads, classes of
+// matrices, and errors.
 
 #include <deal.II/base/multithread_info.h>
 
@@ -12,6 +13,7 @@
 #include <cstring>
 
 #include "../messages.h"
+#include "chain_system.h"
 #include "elasticity.h"
 #include "mixed_system.h"
 
@@ -203,6 +205,52 @@ mixed_systems()
 
 
 
+/// Systems of four and five components with a coupling mask, also on curved
+/// cells, against the reference assembler.
+template <int dim>
+void
+chains()
+{
+  for (const std::string mesh : {"hanging periodic", "simplices", "curved"})
+    {
+      const bool         curved = mesh == "curved";
+      Triangulation<dim> triangulation;
+      make_mesh(mesh, triangulation);
+      const MappingQ<dim>       mapping(3);
+      const Mapping<dim>       *given = curved ? &mapping : nullptr;
+      AgglomerationHandler<dim> handler(triangulation, given),
+        scalar(triangulation, given);
+      handler.agglomerate(make_strategy<dim>("steps"));
+      scalar.agglomerate(make_strategy<dim>("steps"));
+      for (const unsigned int m : {4, 5})
+        {
+          // Degree 0 stands for degrees 1 to 3.
+          const unsigned int p = m == 5 ? (dim == 2 ? 2 : 1) : 0;
+          Elasticity::distribute(handler, m, p);
+          Elasticity::distribute(scalar, 1, p);
+          const ChainSystem<dim>  system(m, curved);
+          PolytopicAssembler<dim> assembler(handler);
+          SparsityPattern         sparsity;
+          SparseMatrix<double>    matrix;
+          Vector<double>          rhs;
+          assembler.reinit(sparsity, matrix, rhs);
+          assembler.assemble(system, matrix, rhs);
+          const auto        d    = system.compare(handler,
+                                        scalar,
+                                        matrix,
+                                        rhs,
+                                        (p == 0 ? 3 : p) + (curved ? 16 : 5),
+                                        given);
+          const std::string name = std::to_string(m) + " components, " +
+                                   std::to_string(dim) + "d, " + mesh;
+          check_below(name + ", matrix", d.first, 1e-12);
+          check_below(name + ", rhs", d.second, 1e-12);
+        }
+    }
+}
+
+
+
 /// The same bits for any number of threads.
 void
 threads()
@@ -279,6 +327,8 @@ main(int argc, char **argv)
   compare_elasticity<2>();
   compare_elasticity<3>();
   mixed_systems();
+  chains<2>();
+  chains<3>();
   threads();
   errors();
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // Compares systems of forms on a CUDA device to the host: linear elasticity
-// with constants, functions of deal.II and functors, and a system with pairs of
-// several kinds, for all meshes and degrees; the same bits when repeated;
-// matrices in the memory of the device and of the host; a limit of the memory;
-// rectangular matrices of two spaces, and their products.
-// Argument: 2d, 3d, rectangular_2d, rectangular_3d or unavailable. Returns 77
-// if the case cannot run on this machine, 1 if a check fails.
+// with constants, functions of deal.II and functors, and systems with pairs of
+// several kinds, up to five components, for all meshes and degrees and on
+// curved cells; the same bits when repeated; matrices in the memory of the
+// device and of the host; a limit of the memory; rectangular matrices of two
+// spaces, and their products. Argument: 2d, 3d, rectangular_2d, rectangular_3d
+// or unavailable. Returns 77 if the case cannot run on this machine, 1 if a
+// check fails.
 
 #include <tessella/lac/device_block_matrix.h>
 #include <tessella/lac/device_vector.h>
@@ -18,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "../assembly/chain_system.h"
 #include "../assembly/elasticity.h"
 #include "../assembly/mixed_system.h"
 #include "../messages.h"
@@ -125,6 +127,14 @@ namespace
                                  *make_elasticity_functor<dim>(0.));
                 Elasticity::distribute(handler, 3, p);
                 compare_backends(name + ", mixed", handler, MixedSystem<dim>());
+                for (const unsigned int m : {4, 5})
+                  {
+                    Elasticity::distribute(handler, m, m == 4 ? 2 : 0);
+                    compare_backends(name + ", " + std::to_string(m) +
+                                       " components",
+                                     handler,
+                                     ChainSystem<dim>(m, false));
+                  }
               }
             Elasticity::distribute(handler,
                                    dim,
@@ -133,6 +143,43 @@ namespace
             compare_backends(mesh + ", " + agglomeration + ", Q2",
                              handler,
                              *Elasticity::make_form<dim>(true));
+          }
+      }
+  }
+
+
+
+  /// Curved cells.
+  template <int dim>
+  void
+  compare_curved()
+  {
+    const MappingQ<dim> mapping(3);
+    Triangulation<dim>  triangulation;
+    make_mesh("curved", triangulation);
+    for (const std::string agglomeration : {"none", "steps", "scattered"})
+      {
+        AgglomerationHandler<dim> handler(triangulation, &mapping);
+        handler.agglomerate(make_strategy<dim>(agglomeration));
+        for (const unsigned int p : {0, 2})
+          {
+            const std::string name =
+              "curved, " + agglomeration + ", p = " + std::to_string(p);
+            Elasticity::distribute(handler, dim, p);
+            compare_backends(name + ", constant",
+                             handler,
+                             *Elasticity::make_form<dim>(true));
+            compare_backends(name + ", functions",
+                             handler,
+                             *Elasticity::make_form<dim>(false));
+            for (const unsigned int m : {4, 5})
+              {
+                Elasticity::distribute(handler, m, p);
+                compare_backends(name + ", " + std::to_string(m) +
+                                   " components",
+                                 handler,
+                                 ChainSystem<dim>(m, true));
+              }
           }
       }
   }
@@ -249,12 +296,14 @@ namespace
     else if (name == "2d")
       {
         compare_meshes<2>();
+        compare_curved<2>();
         classes<2, double>("2d, double");
         classes<2, float>("2d, float");
       }
     else
       {
         compare_meshes<3>();
+        compare_curved<3>();
         classes<3, double>("3d, double");
         classes<3, float>("3d, float");
       }

@@ -23,57 +23,12 @@
 #include "../numerics/polynomial.h"
 #include "../tests.h"
 #include "cases.h"
+#include "field_has_ghosts.h"
 
 namespace TVT = Tessella::VectorTools;
 
 using VectorType = LinearAlgebra::distributed::Vector<double>;
 using Results    = std::vector<std::uint64_t>;
-
-/// A field has the values of other processes on their polytopes, and the
-/// components of a discrete function are the fields.
-template <int dim, typename Vector>
-bool
-field_has_ghosts(const AgglomerationHandler<dim> &handler, const Vector &u)
-{
-  const auto &mesh = handler.polytopic_mesh();
-  bool        same = true;
-
-  const DiscreteFunction<dim> function(handler, u);
-  std::vector<double>         all(handler.n_components());
-  std::vector<double *>       all_values;
-  for (double &value : all)
-    all_values.push_back(&value);
-  for (unsigned int c = 0; c < handler.n_components(); ++c)
-    {
-      const DiscreteField<dim> field(handler, u, c);
-      std::vector<double>      values(mesh.n_polytopes());
-      for (unsigned int k = 0; k < mesh.n_polytopes(); ++k)
-        {
-          double        x[dim], gradient[dim];
-          const double *points[dim];
-          double       *gradients[dim];
-          for (int d = 0; d < dim; ++d)
-            {
-              x[d]         = .5 * (mesh.box[2 * dim * k + d] +
-                           mesh.box[2 * dim * k + dim + d]);
-              points[d]    = &x[d];
-              gradients[d] = &gradient[d];
-            }
-          field.evaluate(
-            1, &mesh.subcell_offset[k], points, &values[k], gradients);
-          function.evaluate(1,
-                            &mesh.subcell_offset[k],
-                            points,
-                            all_values.data());
-          same = same && std::abs(all[c] - values[k]) <= 1e-13;
-        }
-      std::vector<double> of_owners(values);
-      std::fill(of_owners.begin() + handler.n_polytopes(), of_owners.end(), 0.);
-      handler.exchange_polytope_values(of_owners, 1);
-      same = same && values == of_owners;
-    }
-  return same;
-}
 
 /// Quantities of a system of three components: products of values and a sum of
 /// derivatives.

@@ -15,6 +15,7 @@
 
 #include "../mpi/cases.h"
 #include "../tests.h"
+#include "digests.h"
 #include "functors.h"
 
 using Results = std::vector<std::uint64_t>;
@@ -76,55 +77,15 @@ add_results(const typename PointwiseOperator<dim>::Handlers &handlers,
       results.push_back(digest_of_vector(handler, s));
     }
 
-  // Blocks in the order of the names of their columns.
   HostBlockMatrix<double> matrix;
   op.reinit(matrix);
   op.assemble_jacobian(integrand, pointers, matrix);
-  const auto &blocks = matrix.block_sparsity();
-  const auto &dofs   = handler.polytopic_dofs();
-  results.push_back(
-    digest_of_polytopes(handler, [&](const unsigned int k, Digest &digest) {
-      std::uint64_t      sum = 0;
-      const unsigned int n   = dofs.dof_offset[k + 1] - dofs.dof_offset[k];
-      for (auto b = blocks.block_offset[k]; b < blocks.block_offset[k + 1]; ++b)
-        {
-          const unsigned int j = blocks.block_column[b];
-          Digest             block;
-          block.add(handler.first_dof(j) == handler.first_dof(k)
-                      ? std::uint64_t(1)
-                      : std::uint64_t(0));
-          for (unsigned int i = 0; i < n; ++i)
-            for (unsigned int l = 0;
-                 l < dofs.dof_offset[j + 1] - dofs.dof_offset[j];
-                 ++l)
-              block.add(matrix.values()[blocks.value_offset[k] +
-                                        i * blocks.row_width[k] +
-                                        blocks.column_offset[b] + l]);
-          sum += block.state;
-        }
-      digest.add(sum);
-    }));
+  results.push_back(digest_of_jacobian(handler, matrix));
   std::vector<double> diagonal;
   op.diagonal_blocks(integrand, pointers, diagonal);
-  std::size_t begin = 0;
-  results.push_back(
-    digest_of_polytopes(handler, [&](const unsigned int k, Digest &digest) {
-      const std::size_t n = dofs.dof_offset[k + 1] - dofs.dof_offset[k];
-      for (std::size_t i = 0; i < n * n; ++i)
-        digest.add(diagonal[begin + i]);
-      begin += n * n;
-    }));
-
-  Digest integrals;
-  for (const double v : op.integrate_volume(integrand, pointers))
-    integrals.add(v);
-  for (const auto &id : op.integrate_boundary(integrand, pointers))
-    {
-      integrals.add(std::uint64_t(id.first));
-      for (const double v : id.second)
-        integrals.add(v);
-    }
-  results.push_back(integrals.state);
+  results.push_back(digest_of_diagonal(handler, diagonal));
+  results.push_back(digest_of_values(
+    integrals_of_all<dim, VectorType>(op, integrand, pointers)));
 }
 
 template <int dim>
