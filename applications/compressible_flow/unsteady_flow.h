@@ -21,8 +21,8 @@ namespace Tessella
      *  - with a sensor, the residual with the viscosity of the state, which is
      *    computed for every residual, and wave speeds with the viscous part (2
      *    p + 1) eps / h, with which explicit methods are stable;
-     *  - wave speeds as means over the surfaces of polytopes
-     *    (Flow/Wave speeds = surface);
+     *  - wave speeds as means over the surfaces of polytopes, if Flow/Wave
+     *    speeds = surface;
      *  - for implicit methods on a device or with a sensor, the matrix M / tau
      *    + R'. With Shock capturing/Tangent = exact, R' has the derivative of
      *    the viscosity, in the matrix and in products without one.

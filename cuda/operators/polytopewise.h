@@ -9,7 +9,7 @@
 
 // What PolytopewiseOperator computes on a device around the kernel of a
 // functor. All pointers are to device memory, and all kernels run in the
-// present stream (graph.h).
+// present stream of graph.h.
 
 namespace Tessella
 {

@@ -371,6 +371,41 @@ namespace
     check_null_space_bits<3, Device, DeviceVector<double>>(verify);
   }
 
+  /// Arrays of a multigrid are in pieces of memory, which it leaves to nobody:
+  /// neither when it is set up again nor at its end.
+  void
+  check_pool()
+  {
+    using Tessella::internal::Device::pool_use;
+    const auto text = []() {
+      return std::to_string(pool_use().n_pieces) + " pieces, " +
+             std::to_string(pool_use().n_arrays) + " arrays";
+    };
+    verify("no pieces of memory before",
+           pool_use().n_pieces == 0 && pool_use().n_arrays == 0,
+           text());
+    {
+      Case<2, Device>   device(8, 2, {2}, false);
+      const std::size_t n_others = pool_use().n_arrays;
+      {
+        Multigrid<Device> multigrid;
+        multigrid.initialize(device.matrix, device.hierarchy());
+        const std::size_t n_arrays = pool_use().n_arrays;
+        verify("arrays in pieces of memory",
+               pool_use().n_pieces > 0 && n_arrays > n_others,
+               text());
+        multigrid.initialize(device.matrix, device.hierarchy());
+        verify("as many arrays after another set-up",
+               pool_use().n_arrays == n_arrays,
+               text());
+      }
+      verify("arrays are released", pool_use().n_arrays == n_others, text());
+    }
+    verify("pieces of memory are freed",
+           pool_use().n_pieces == 0 && pool_use().n_arrays == 0,
+           text());
+  }
+
   void
   run_memory()
   {
@@ -418,11 +453,7 @@ main(int argc, char **argv)
           verify(what, good, text);
         };
         check_rescaled_updates<Device, DeviceBlockMatrix<float>>(check);
-        const Tessella::internal::Device::PoolUse use =
-          Tessella::internal::Device::pool_use();
-        verify("pieces of memory are freed",
-               use.n_pieces == 0 && use.n_arrays == 0,
-               std::to_string(use.n_arrays));
+        check_pool();
       }
     else if (name == "2d")
       run<2>();

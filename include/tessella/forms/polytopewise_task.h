@@ -8,8 +8,8 @@
 #include <cstdint>
 
 // Arguments of the kernel of a functor of PolytopewiseOperator, and the kernel.
-// The types are plain, since .cu files of users include this file, and it is
-// compiled at run time (NVRTC), too.
+// The types are plain, since .cu files of users include this file and NVRTC
+// compiles it at run time.
 
 namespace Tessella
 {
