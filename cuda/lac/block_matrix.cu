@@ -770,28 +770,70 @@ namespace Tessella
         {
           return (a + b - 1) / b;
         }
+
+        /// Replaces the indices of block columns by vector indices of their
+        /// first columns, for blocks of @p size columns.
+        __global__ void
+        __launch_bounds__(n_threads)
+          uniform_columns_kernel(const std::size_t  n,
+                                 const unsigned int size,
+                                 unsigned int      *columns)
+        {
+          const std::size_t m =
+            std::size_t(blockIdx.x) * n_threads + threadIdx.x;
+          if (m < n)
+            columns[m] *= size;
+        }
+
+        /// Lists the units of @p n block rows of @p size rows in uniform
+        /// blocks: parts of @p n_rows rows, the last of which may be smaller.
+        __global__ void
+        __launch_bounds__(n_threads)
+          uniform_units_kernel(const std::size_t  n,
+                               const unsigned int size,
+                               const unsigned int n_rows,
+                               const std::uint64_t *__restrict__ value_offset,
+                               const std::uint64_t *__restrict__ block_offset,
+                               const unsigned int *__restrict__ row_width,
+                               RowUnit *units)
+        {
+          const unsigned int parts = (size + n_rows - 1) / n_rows;
+          const std::size_t  u =
+            std::size_t(blockIdx.x) * n_threads + threadIdx.x;
+          if (u >= n * parts)
+            return;
+          const std::size_t  k = u / parts;
+          const unsigned int i = static_cast<unsigned int>(u % parts) * n_rows;
+          RowUnit            unit = {};
+          unit.width              = row_width[k];
+          unit.first_value  = value_offset[k] + std::uint64_t(i) * unit.width;
+          unit.first_row    = static_cast<unsigned int>(k * size + i);
+          unit.n_rows       = min(n_rows, size - i);
+          unit.first_column = block_offset[k];
+          units[u]          = unit;
+        }
       } // namespace
 
 
 
-      template <typename Number>
-      struct BlockMatrix<Number>::Implementation
+      struct BlockLists
       {
-        std::uint64_t n_rows = 0, n_columns = 0, n_values = 0;
-        /// Largest size of a block column of all processes, and whether all
-        /// have this size.
-        unsigned int max_n   = 0;
+        /// Size of a value of the matrix for which they were made.
+        std::size_t value_size = 0;
+        /// Whether they serve matrices of the other precision as well.
+        bool for_all = false;
+        /// Largest size of a block column of all processes, whether all have
+        /// this size, and the bits that any size has.
+        unsigned int max_n = 0, bits = 0;
         bool         uniform = false;
         /// Number of consecutive block rows that share their values, see
         /// ComponentRows; 1 if there are none.
         unsigned int n_components = 1;
         /// Whether a kernel computes all components of interior rows at once.
         bool fused = false;
-        /// Number of values of a pack.
-        unsigned int pack = 1;
 
-        PoolArray<Number>       values;
-        PoolArray<unsigned int> columns;
+        /// Those of uniform blocks do not depend on the precision.
+        std::shared_ptr<const PoolArray<unsigned int>> columns;
         /// Columns of boundary rows, see Columns::ordered.
         PoolArray<unsigned int> boundary_columns, boundary_places;
         /// Units of interior rows, of boundary rows, and of interior rows of
@@ -808,6 +850,23 @@ namespace Tessella
         unsigned int     panel = 0, shared_memory = 0;
 
         PoolArray<std::uint64_t> block_offset;
+      };
+
+
+
+      template <typename Number>
+      struct BlockMatrix<Number>::Implementation
+      {
+        std::uint64_t n_rows = 0, n_columns = 0, n_values = 0;
+        /// See BlockLists.
+        unsigned int max_n        = 0;
+        bool         uniform      = false;
+        unsigned int n_components = 1;
+        /// Number of values of a pack.
+        unsigned int pack = 1;
+
+        PoolArray<Number>                 values;
+        std::shared_ptr<const BlockLists> lists;
 
         // ---- products with the transpose
         bool has_transpose = false;
@@ -833,13 +892,15 @@ namespace Tessella
           const BlockSparsity &sparsity;
           /// First column of each block, and first row of each block row.
           const std::vector<std::uint64_t> &dof_offset, &row_offset;
-          /// Whether a block row has ghost columns.
+          BlockLists                       &made;
+          /// Whether a block row has ghost columns; empty if none has.
           std::vector<bool> at_boundary;
           /// Result of make_batches().
           std::vector<bool> in_batch;
-          /// Whether a block row shares its values with another one.
+          /// Whether a block row shares its values with another one; empty if
+          /// none does.
           std::vector<bool> shared;
-          /// Indices as of the member units.
+          /// Indices as of BlockLists::units.
           std::vector<RowUnit>      units[3][3], single_rows;
           std::vector<unsigned int> columns, boundary_columns, boundary_places;
 
@@ -855,12 +916,23 @@ namespace Tessella
           {
             return static_cast<unsigned int>(row_offset[k + 1] - row_offset[k]);
           }
+          bool
+          is_at_boundary(const std::size_t k) const
+          {
+            return !at_boundary.empty() && at_boundary[k];
+          }
+          bool
+          is_shared(const std::size_t k) const
+          {
+            return !shared.empty() && shared[k];
+          }
         };
 
-        Implementation(const BlockSparsity              &sparsity,
-                       const std::vector<std::uint64_t> &dof_offset,
-                       const AllProcesses               *all,
-                       const std::vector<std::uint64_t> *given_rows)
+        Implementation(const BlockSparsity                     &sparsity,
+                       const std::vector<std::uint64_t>        &dof_offset,
+                       const AllProcesses                      *all,
+                       const std::vector<std::uint64_t>        *given_rows,
+                       const std::shared_ptr<const BlockLists> &same)
         {
           const std::vector<std::uint64_t> &row_offset =
             given_rows == nullptr ? dof_offset : *given_rows;
@@ -875,89 +947,213 @@ namespace Tessella
               std::to_string(std::max(dof_offset.back(), n_rows)) +
               " were asked for. Distribute the problem over several "
               "devices.");
-          Lists lists = {sparsity, dof_offset, row_offset};
-          choose_pack(lists, all);
-          find_components(lists);
-          // Columns are in ascending order, hence ghosts come last.
-          lists.at_boundary.resize(n);
-          for (std::size_t k = 0; k < n; ++k)
-            lists.at_boundary[k] =
-              sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
-              sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n;
-          lists.in_batch = given_rows == nullptr ? make_batches(lists)
-                                                 : std::vector<bool>(n, false);
-          reserve(lists);
-          for (std::size_t k = 0; k < n; ++k)
-            {
-              const std::uint64_t first_column =
-                lists.at_boundary[k] ? lists.boundary_columns.size()
-                                     : lists.columns.size();
-              list_columns(lists, k, all);
-              // The unit of the first component serves all of them.
-              if (lists.n_rows(k) > 0 &&
-                  (part_of(lists, k) < 2 || k % n_components == 0))
-                list_units(lists, k, first_column);
-            }
-
           // Batches are copied in pieces of 16 bytes, the last of which may
           // extend beyond the last value.
           values.resize(n_values + 16 / sizeof(Number));
           VectorOperations<Number>::set_zero(values.size(), values.data());
-          columns          = PoolArray<unsigned int>(lists.columns);
-          boundary_columns = PoolArray<unsigned int>(lists.boundary_columns);
-          boundary_places  = PoolArray<unsigned int>(lists.boundary_places);
-          single_rows      = PoolArray<RowUnit>(lists.single_rows);
-          for (unsigned int part = 0; part < 3; ++part)
-            for (unsigned int type = 0; type < 3; ++type)
-              units[part][type] = PoolArray<RowUnit>(lists.units[part][type]);
+          if (same != nullptr &&
+              (same->value_size == sizeof(Number) || same->for_all))
+            lists = same;
+          else
+            lists = make_lists(sparsity,
+                               dof_offset,
+                               row_offset,
+                               all,
+                               given_rows != nullptr,
+                               same);
+          max_n        = lists->max_n;
+          uniform      = lists->uniform;
+          n_components = lists->n_components;
+          pack         = pack_size(*lists);
           // Streams of class Stream do not wait for the default stream.
           synchronize();
         }
 
-        /// Reserves memory of the host for the lists, whose growth would take
-        /// most of the time to fill them.
-        void
-        reserve(Lists &lists) const
+        static std::shared_ptr<const BlockLists>
+        make_lists(const BlockSparsity                     &sparsity,
+                   const std::vector<std::uint64_t>        &dof_offset,
+                   const std::vector<std::uint64_t>        &row_offset,
+                   const AllProcesses                      *all,
+                   const bool                               rectangular,
+                   const std::shared_ptr<const BlockLists> &same)
         {
-          const std::size_t n = lists.sparsity.row_width.size();
-          lists.columns.reserve(lists.sparsity.block_column.size());
-          if (max_n > max_batch_size)
-            lists.units[fused ? 2 : 0][2].reserve(
-              n / (fused ? n_components : 1) * round_up(max_n, 7));
+          const auto        made  = std::make_shared<BlockLists>();
+          Lists             lists = {sparsity, dof_offset, row_offset, *made};
+          const std::size_t n     = sparsity.row_width.size();
+          made->value_size        = sizeof(Number);
+          set_sizes(lists, all);
+          find_components(lists);
+          find_boundary(lists);
+          if (!rectangular)
+            make_batches(lists);
+          made->for_all = made->uniform && lists.at_boundary.empty() &&
+                          made->max_n > max_batch_size;
+          const bool by_kernel =
+            made->for_all && !rectangular && lists.shared.empty();
+          reserve(lists);
+          for (std::size_t k = 0; k < n && !by_kernel; ++k)
+            {
+              const std::uint64_t first_column =
+                lists.is_at_boundary(k) ? lists.boundary_columns.size()
+                : made->uniform         ? sparsity.block_offset[k]
+                                        : lists.columns.size();
+              list_columns(lists, k, all);
+              // The unit of the first component serves all of them.
+              if (lists.n_rows(k) > 0 &&
+                  (part_of(lists, k) < 2 || k % made->n_components == 0))
+                list_units(lists, k, first_column);
+            }
+          if (by_kernel)
+            list_uniform_units(lists);
+          if (!made->uniform)
+            made->columns =
+              std::make_shared<const PoolArray<unsigned int>>(lists.columns);
+          else if (same != nullptr && same->uniform)
+            made->columns = same->columns;
+          else
+            list_uniform_columns(lists);
+          made->boundary_columns =
+            PoolArray<unsigned int>(lists.boundary_columns);
+          made->boundary_places =
+            PoolArray<unsigned int>(lists.boundary_places);
+          made->single_rows = PoolArray<RowUnit>(lists.single_rows);
+          for (unsigned int part = 0; part < 3; ++part)
+            for (unsigned int type = 0; type < 3; ++type)
+              if (!lists.units[part][type].empty())
+                made->units[part][type] =
+                  PoolArray<RowUnit>(lists.units[part][type]);
+          return made;
         }
 
-        /// Sets largest block size, uniformity and number of values of a pack.
-        void
-        choose_pack(const Lists &lists, const AllProcesses *all)
+        /// Lists of uniform blocks that the device computes.
+        static void
+        list_uniform_columns(const Lists &lists)
         {
-          unsigned int min_n = ~0u, bits = 0;
+          const std::vector<unsigned int> &blocks = lists.sparsity.block_column;
+          lists.made.columns =
+            std::make_shared<const PoolArray<unsigned int>>(blocks);
+          if (blocks.empty())
+            return;
+          uniform_columns_kernel<<<n_thread_blocks(blocks.size()),
+                                   n_threads,
+                                   0,
+                                   current_stream()>>>(
+            blocks.size(), lists.made.max_n, lists.made.columns->data());
+          check(cudaGetLastError(), "the structure of a matrix");
+        }
+
+        static void
+        list_uniform_units(const Lists &lists)
+        {
+          const BlockSparsity &sparsity = lists.sparsity;
+          const std::size_t    n        = sparsity.row_width.size();
+          if (n == 0)
+            return;
+          const unsigned int size   = lists.made.max_n,
+                             n_rows = rows_of_part(size, 2);
+          const PoolArray<std::uint64_t> value_offset(sparsity.value_offset),
+            block_offset(sparsity.block_offset);
+          const PoolArray<unsigned int> row_width(sparsity.row_width);
+          PoolArray<RowUnit>           &units   = lists.made.units[0][2];
+          const std::size_t             n_units = n * round_up(size, n_rows);
+          units.resize(n_units);
+          uniform_units_kernel<<<n_thread_blocks(n_units),
+                                 n_threads,
+                                 0,
+                                 current_stream()>>>(n,
+                                                     size,
+                                                     n_rows,
+                                                     value_offset.data(),
+                                                     block_offset.data(),
+                                                     row_width.data(),
+                                                     units.data());
+          check(cudaGetLastError(), "the structure of a matrix");
+        }
+
+        /// Number of rows of the parts of equal size of a block row of @p size
+        /// rows in units of a type.
+        static unsigned int
+        rows_of_part(const unsigned int size, const unsigned int type)
+        {
+          return round_up(size, type < 2 ? 1 : round_up(size, 7));
+        }
+
+        /// Reserves memory of the host for the lists, whose growth would take
+        /// most of the time to fill them.
+        static void
+        reserve(Lists &lists)
+        {
+          const BlockLists &made = lists.made;
+          const std::size_t n    = lists.sparsity.row_width.size();
+          if (!made.uniform)
+            lists.columns.reserve(lists.sparsity.block_column.size());
+          if (made.max_n > max_batch_size && !made.for_all)
+            lists.units[made.fused ? 2 : 0][2].reserve(
+              n / (made.fused ? made.n_components : 1) *
+              round_up(made.max_n, 7));
+        }
+
+        /// Sets the largest block size, uniformity and bits of sizes.
+        static void
+        set_sizes(const Lists &lists, const AllProcesses *all)
+        {
+          BlockLists  &made  = lists.made;
+          unsigned int min_n = ~0u;
           for (std::size_t k = 0; k + 1 < lists.dof_offset.size(); ++k)
             {
-              max_n = std::max(max_n, lists.size(k));
-              min_n = std::min(min_n, lists.size(k));
-              bits |= lists.size(k);
+              made.max_n = std::max(made.max_n, lists.size(k));
+              min_n      = std::min(min_n, lists.size(k));
+              made.bits |= lists.size(k);
             }
           if (all != nullptr)
             {
-              max_n = static_cast<unsigned int>(all->largest);
-              min_n = static_cast<unsigned int>(all->smallest);
-              bits  = static_cast<unsigned int>(all->bits);
+              made.max_n = static_cast<unsigned int>(all->largest);
+              min_n      = static_cast<unsigned int>(all->smallest);
+              made.bits  = static_cast<unsigned int>(all->bits);
             }
-          uniform = min_n == max_n;
-          // A power of two that divides all block sizes keeps all packs
-          // aligned.
-          pack = 1;
-          while (2 * pack * sizeof(Number) <= 16 && bits % (2 * pack) == 0)
+          made.uniform = min_n == made.max_n;
+        }
+
+        /// Number of values of a pack: a power of two that divides all block
+        /// sizes keeps all packs aligned.
+        static unsigned int
+        pack_size(const BlockLists &made)
+        {
+          unsigned int pack = 1;
+          while (2 * pack * sizeof(Number) <= 16 && made.bits % (2 * pack) == 0)
             pack *= 2;
+          return pack;
+        }
+
+        /// Finds block rows with ghost columns. Columns are in ascending order,
+        /// hence ghosts come last.
+        static void
+        find_boundary(Lists &lists)
+        {
+          const BlockSparsity &sparsity = lists.sparsity;
+          const std::size_t    n        = sparsity.row_width.size();
+          for (std::size_t k = 0; k < n; ++k)
+            if (sparsity.block_offset[k + 1] > sparsity.block_offset[k] &&
+                sparsity.block_column[sparsity.block_offset[k + 1] - 1] >= n)
+              {
+                if (lists.at_boundary.empty())
+                  lists.at_boundary.resize(n);
+                lists.at_boundary[k] = true;
+              }
         }
 
         /// Finds block rows that share their values, as ComponentRows makes
         /// them, and whether one kernel can compute them at once.
-        void
+        static void
         find_components(Lists &lists)
         {
           const BlockSparsity &sparsity = lists.sparsity;
           const std::size_t    n        = sparsity.row_width.size();
+          // Most matrices have no such rows, which takes one pass to find out.
+          if (std::adjacent_find(sparsity.value_offset.begin(),
+                                 sparsity.value_offset.begin() + n) ==
+              sparsity.value_offset.begin() + n)
+            return;
           // Whether row k has the values of row k - 1.
           const auto shares = [&](const std::size_t k) {
             return k > 0 && k < n && lists.n_rows(k - 1) > 0 &&
@@ -966,8 +1162,9 @@ namespace Tessella
                    sparsity.row_width[k] == sparsity.row_width[k - 1] &&
                    sparsity.value_offset[k] == sparsity.value_offset[k - 1];
           };
+          unsigned int &n_components = lists.made.n_components;
           lists.shared.assign(n, false);
-          bool regular = uniform;
+          bool regular = lists.made.uniform;
           for (std::size_t k = 0, end; k < n; k = end)
             {
               for (end = k + 1; shares(end); ++end)
@@ -993,33 +1190,39 @@ namespace Tessella
                           .block_column[one + m - sparsity.block_offset[row]] +
                         (row - k);
             }
-          fused = regular && n_components > 1 && n_components <= max_components;
+          lists.made.fused =
+            regular && n_components > 1 && n_components <= max_components;
         }
 
-        /// Index of the units of block row @p k, see the member units.
-        unsigned int
-        part_of(const Lists &lists, const std::size_t k) const
+        /// Index of the units of block row @p k, see BlockLists::units.
+        static unsigned int
+        part_of(const Lists &lists, const std::size_t k)
         {
-          return lists.at_boundary[k] ? 1 : fused && lists.shared[k] ? 2 : 0;
+          return lists.is_at_boundary(k)                  ? 1
+                 : lists.made.fused && lists.is_shared(k) ? 2
+                                                          : 0;
         }
 
-        /// Appends the columns of block row @p k.
-        void
-        list_columns(Lists              &lists,
-                     const std::size_t   k,
-                     const AllProcesses *all) const
+        /// Appends the columns of block row @p k, but for interior columns of
+        /// uniform blocks.
+        static void
+        list_columns(Lists &lists, const std::size_t k, const AllProcesses *all)
         {
           const BlockSparsity &sparsity = lists.sparsity;
+          const unsigned int   pack     = pack_size(lists.made);
+          const bool           uniform  = lists.made.uniform;
+          if (uniform && !lists.is_at_boundary(k))
+            return;
           for (std::uint64_t m = sparsity.block_offset[k];
                m < sparsity.block_offset[k + 1];
                ++m)
             {
               const unsigned int j = sparsity.block_column[m];
-              for (unsigned int i = 0; i < (uniform ? 1 : lists.size(j));
+              for (unsigned int i = 0; i < (uniform ? 0 : lists.size(j));
                    i += pack)
                 lists.columns.push_back(
                   static_cast<unsigned int>(lists.dof_offset[j] + i));
-              if (!lists.at_boundary[k])
+              if (!lists.is_at_boundary(k))
                 continue;
               const std::uint64_t b = all->order[m];
               const unsigned int  l = sparsity.block_column[b];
@@ -1035,12 +1238,13 @@ namespace Tessella
 
         /// Appends the units of block row @p k, whose columns begin at
         /// @p first_column of the list of columns of interior or boundary rows.
-        void
+        static void
         list_units(Lists              &lists,
                    const std::size_t   k,
-                   const std::uint64_t first_column) const
+                   const std::uint64_t first_column)
         {
           const BlockSparsity &sparsity = lists.sparsity;
+          const unsigned int   pack     = pack_size(lists.made);
           const unsigned int   size     = lists.n_rows(k);
           const auto unit = [&](const unsigned int i, const unsigned int n) {
             RowUnit unit = {};
@@ -1052,9 +1256,9 @@ namespace Tessella
             unit.first_column = first_column;
             return unit;
           };
-          if (lists.in_batch[k])
+          if (!lists.in_batch.empty() && lists.in_batch[k])
             {
-              if (lists.at_boundary[k])
+              if (lists.is_at_boundary(k))
                 lists.single_rows.push_back(unit(0, size));
               return;
             }
@@ -1062,26 +1266,24 @@ namespace Tessella
                              type  = size <= 4 && width <= 48    ? 0
                                      : size <= 10 && width <= 96 ? 1
                                                                  : 2;
-          // Parts of equal size.
-          const unsigned int parts = type < 2 ? 1 : round_up(size, 7),
-                             rows  = round_up(size, parts);
+          const unsigned int rows  = rows_of_part(size, type);
           for (unsigned int i = 0; i < size; i += rows)
             lists.units[part_of(lists, k)][type].push_back(
               unit(i, std::min(rows, size - i)));
         }
 
         // Collects block rows for batch_kernel(), but for those that share
-        // their values. Returns flags of these rows and of those boundary rows
-        // that would be among them on one process.
-        std::vector<bool>
-        make_batches(const Lists &lists)
+        // their values. Flags these rows and those boundary rows that would be
+        // among them on one process.
+        static void
+        make_batches(Lists &lists)
         {
-          const BlockSparsity     &sparsity    = lists.sparsity;
-          const std::size_t        n           = sparsity.row_width.size();
-          const std::vector<bool> &at_boundary = lists.at_boundary;
-          std::vector<bool>        in_batch(n, false);
-          if (!uniform || max_n == 0 || max_n > max_batch_size)
-            return in_batch;
+          const BlockSparsity &sparsity = lists.sparsity;
+          BlockLists          &made     = lists.made;
+          const unsigned int   max_n    = made.max_n;
+          const std::size_t    n        = sparsity.row_width.size();
+          if (!made.uniform || max_n == 0 || max_n > max_batch_size)
+            return;
           // limit that lets a multiprocessor hold several batches
           const std::size_t max_bytes = 46080;
           // A block row of large blocks that leaves no room for three others is
@@ -1089,75 +1291,69 @@ namespace Tessella
           // compute.
           const std::size_t max_row_bytes =
             max_n <= 6 ? max_bytes : max_bytes / 4;
-          const auto n_blocks = [&](const Batch &batch) {
-            return sparsity.block_offset[batch.first + batch.n] -
-                   sparsity.block_offset[batch.first];
+          const auto n_blocks = [&](const std::size_t first,
+                                    const std::size_t end) {
+            return sparsity.block_offset[end] - sparsity.block_offset[first];
           };
-          const auto panel_size = [&](const Batch &batch) {
-            return n_blocks(batch) * max_n * max_n + 32 / sizeof(Number);
+          const auto panel_size = [&](const std::uint64_t blocks) {
+            return blocks * max_n * max_n + 32 / sizeof(Number);
           };
-          const auto bytes = [&](const Batch &batch) {
-            return (panel_size(batch) + n_blocks(batch) * max_n) *
-                   sizeof(Number);
+          const auto bytes = [&](const std::uint64_t blocks) {
+            return (panel_size(blocks) + blocks * max_n) * sizeof(Number);
           };
-          for (unsigned int k = 0; k < n; ++k)
-            {
-              Batch batch = {};
-              batch.first = k;
-              batch.n     = 1;
-              in_batch[k] = !lists.shared[k] && bytes(batch) <= max_row_bytes;
-            }
+          std::vector<bool> &in_batch = lists.in_batch;
+          in_batch.resize(n);
+          for (std::size_t k = 0; k < n; ++k)
+            in_batch[k] =
+              !lists.is_shared(k) && bytes(n_blocks(k, k + 1)) <= max_row_bytes;
+          const std::size_t  most = std::max(1u, batch_rows / max_n);
           std::vector<Batch> list;
           std::size_t        max_panel = 0, max_rest = 0;
-          for (unsigned int k = 0; k < n;)
+          for (std::size_t k = 0; k < n;)
             {
-              if (at_boundary[k] || !in_batch[k])
+              std::size_t end = k;
+              while (end < n && end < k + most && in_batch[end] &&
+                     !lists.is_at_boundary(end))
+                ++end;
+              if (end == k)
                 {
                   ++k;
                   continue;
                 }
-              Batch batch = {};
-              batch.first = k;
-              batch.n     = 1;
-              while (k + batch.n < n && !at_boundary[k + batch.n] &&
-                     in_batch[k + batch.n] &&
-                     (batch.n + 1) * max_n <= batch_rows)
-                {
-                  ++batch.n;
-                  if (bytes(batch) > max_bytes)
-                    {
-                      --batch.n;
-                      break;
-                    }
-                }
+              while (end > k + 1 && bytes(n_blocks(k, end)) > max_bytes)
+                --end;
+              Batch batch       = {};
+              batch.first       = static_cast<unsigned int>(k);
+              batch.n           = static_cast<unsigned int>(end - k);
               batch.first_block = sparsity.block_offset[k];
               batch.first_value = sparsity.value_offset[k];
-              batch.n_blocks    = static_cast<unsigned int>(n_blocks(batch));
+              batch.n_blocks    = static_cast<unsigned int>(n_blocks(k, end));
               list.push_back(batch);
-              max_panel = std::max<std::size_t>(max_panel, panel_size(batch));
+              max_panel =
+                std::max<std::size_t>(max_panel, panel_size(batch.n_blocks));
               max_rest =
-                std::max<std::size_t>(max_rest, n_blocks(batch) * max_n);
-              k += batch.n;
+                std::max<std::size_t>(max_rest, batch.n_blocks * max_n);
+              k = end;
             }
           // multiples of 16 bytes
-          panel         = round_up(max_panel, 4) * 4;
-          shared_memory = (panel + max_rest) * sizeof(Number);
-          batches       = PoolArray<Batch>(list);
-          block_offset  = PoolArray<std::uint64_t>(sparsity.block_offset);
-          return in_batch;
+          made.panel         = round_up(max_panel, 4) * 4;
+          made.shared_memory = (made.panel + max_rest) * sizeof(Number);
+          made.batches       = PoolArray<Batch>(list);
+          made.block_offset  = PoolArray<std::uint64_t>(sparsity.block_offset);
         }
 
         template <int N>
         void
         multiply_batches(const Destination<Number> &y, const Number *x) const
         {
-          batch_kernel<Number, N><<<static_cast<unsigned int>(batches.size()),
+          const BlockLists &L = *lists;
+          batch_kernel<Number, N><<<static_cast<unsigned int>(L.batches.size()),
                                     n_threads,
-                                    shared_memory,
-                                    current_stream()>>>(batches.data(),
-                                                        block_offset.data(),
-                                                        columns.data(),
-                                                        panel,
+                                    L.shared_memory,
+                                    current_stream()>>>(L.batches.data(),
+                                                        L.block_offset.data(),
+                                                        L.columns->data(),
+                                                        L.panel,
                                                         values.data(),
                                                         x,
                                                         y);
@@ -1192,8 +1388,8 @@ namespace Tessella
           kernel<<<n_blocks, n_threads, 0, current_stream()>>>(
             units.size(),
             units.data(),
-            ordered ? boundary_columns.data() : columns.data(),
-            boundary_places.data(),
+            ordered ? lists->boundary_columns.data() : lists->columns->data(),
+            lists->boundary_places.data(),
             max_n / V,
             values.data(),
             x,
@@ -1216,7 +1412,8 @@ namespace Tessella
                           const Number              *x,
                           const Number              *ghosts) const
         {
-          launch_all<V>(units[1], y, x, ghosts, false);
+          const PoolArray<RowUnit> &single_rows = lists->single_rows;
+          launch_all<V>(lists->units[1], y, x, ghosts, false);
           if (single_rows.size() == 0)
             return;
           ordered_row_kernel<Number, V>
@@ -1226,8 +1423,8 @@ namespace Tessella
                current_stream()>>>(single_rows.size(),
                                    single_rows.data(),
                                    max_n,
-                                   boundary_columns.data(),
-                                   boundary_places.data(),
+                                   lists->boundary_columns.data(),
+                                   lists->boundary_places.data(),
                                    values.data(),
                                    x,
                                    static_cast<unsigned int>(n_columns),
@@ -1248,12 +1445,12 @@ namespace Tessella
               multiply_boundary<V>(y, x, ghosts);
               return;
             }
-          if (batches.size() > 0)
+          if (lists->batches.size() > 0)
             with_size<max_batch_size>(max_n, [&](const auto N) {
               this->template multiply_batches<N()>(y, x);
             });
-          launch_all<V>(units[0], y, x, nullptr, false);
-          launch_all<V>(units[2], y, x, nullptr, true);
+          launch_all<V>(lists->units[0], y, x, nullptr, false);
+          launch_all<V>(lists->units[2], y, x, nullptr, true);
           if (rows == ProductRows::all)
             multiply_boundary<V>(y, x, ghosts);
         }
@@ -1449,13 +1646,23 @@ namespace Tessella
 
       template <typename Number>
       BlockMatrix<Number>::BlockMatrix(
-        const BlockSparsity              &sparsity,
-        const std::vector<std::uint64_t> &dof_offset,
-        const AllProcesses               *all,
-        const std::vector<std::uint64_t> *row_offset)
+        const BlockSparsity                     &sparsity,
+        const std::vector<std::uint64_t>        &dof_offset,
+        const AllProcesses                      *all,
+        const std::vector<std::uint64_t>        *row_offset,
+        const std::shared_ptr<const BlockLists> &same)
         : implementation(std::make_shared<Implementation>(
-            sparsity, dof_offset, all, row_offset))
+            sparsity, dof_offset, all, row_offset, same))
       {}
+
+
+
+      template <typename Number>
+      std::shared_ptr<const BlockLists>
+      BlockMatrix<Number>::lists() const
+      {
+        return implementation->lists;
+      }
 
 
 
@@ -1616,17 +1823,18 @@ namespace Tessella
         const auto            bytes = [](const auto &...arrays) {
           return (... + (arrays.size() * sizeof(*arrays.data())));
         };
-        std::size_t in_units = 0;
-        for (const auto &part : data.units)
+        std::size_t       in_units = 0;
+        const BlockLists &lists    = *data.lists;
+        for (const auto &part : lists.units)
           for (const auto &units : part)
             in_units += bytes(units);
         return in_units + data.n_values * sizeof(Number) +
-               bytes(data.single_rows,
-                     data.batches,
-                     data.columns,
-                     data.boundary_columns,
-                     data.boundary_places,
-                     data.block_offset,
+               bytes(lists.single_rows,
+                     lists.batches,
+                     *lists.columns,
+                     lists.boundary_columns,
+                     lists.boundary_places,
+                     lists.block_offset,
                      data.column_batches,
                      data.contributions,
                      data.width_and_place,

@@ -62,6 +62,9 @@ namespace Tessella
         std::vector<std::uint64_t> order;
       };
 
+      /// Lists in device memory that follow from the structure of a matrix.
+      struct BlockLists;
+
       /**
        * Block rows on the device, in the layout of the BlockSparsity. Block
        * columns with indices beyond the block rows are ghosts; their entries of
@@ -101,10 +104,16 @@ namespace Tessella
         /// first column of each block, @p row_offset the first row of each
         /// block row; null stands for a square matrix, with the same offsets.
         /// @p all, with the sizes of block columns: null on one process.
-        BlockMatrix(const BlockSparsity              &sparsity,
-                    const std::vector<std::uint64_t> &dof_offset,
-                    const AllProcesses               *all,
-                    const std::vector<std::uint64_t> *row_offset = nullptr);
+        /// @p same: lists() of a matrix of the same structure, of either
+        /// precision; those that do not depend on it are shared.
+        BlockMatrix(const BlockSparsity                     &sparsity,
+                    const std::vector<std::uint64_t>        &dof_offset,
+                    const AllProcesses                      *all,
+                    const std::vector<std::uint64_t>        *row_offset,
+                    const std::shared_ptr<const BlockLists> &same);
+
+        std::shared_ptr<const BlockLists>
+        lists() const;
 
         /// Values in device memory.
         Number *

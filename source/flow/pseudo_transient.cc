@@ -321,9 +321,7 @@ namespace Tessella
       {
         on_all_processes(handler.get_communicator(), [&]() {
           if (rounded.empty())
-            rounded.reinit(matrix.block_sparsity(),
-                           matrix.dof_offset(),
-                           matrix.partition());
+            rounded.reinit(matrix);
           internal::BlockData<MatrixType>::SpaceType::convert(
             matrix.n_nonzero_elements(), matrix.values(), rounded.values());
         });

@@ -9,6 +9,7 @@
 #include <tessella/lac/trilinos_block_matrix.h>
 
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "../../cuda/lac/block_matrix.h"
@@ -17,6 +18,8 @@
 // Definitions of the functions of BasicBlockMatrix. The class Data has
 //   check_available()      throws if its memory cannot be used
 //   make(structure)        creates an object with values that are zero
+//   make_like(structure, other)   the same if an object of either precision
+//                          has the same structure
 //   values(), memory_consumption()
 //   set_zero(n)
 //   copy_from(from, n), copy_to(to, n)   values in host memory; the former
@@ -69,6 +72,34 @@ namespace Tessella
     catch (...)
       {
         // The matrix is empty if there is too little memory.
+        clear_structure();
+        throw;
+      }
+  }
+
+
+
+  template <typename Number, typename Data>
+  template <typename OtherNumber, typename OtherData>
+  void
+  BasicBlockMatrix<Number, Data>::reinit(
+    const BasicBlockMatrix<OtherNumber, OtherData> &matrix)
+  {
+    if constexpr (std::is_same<Data, OtherData>::value)
+      if (this == &matrix)
+        {
+          *this = 0.;
+          return;
+        }
+    AssertThrow(matrix.data != nullptr, dealii::ExcNotInitialized());
+    data.reset(); // frees memory for the new matrix
+    share_structure(matrix);
+    try
+      {
+        data = Data::make_like(*this, *matrix.data);
+      }
+    catch (...)
+      {
         clear_structure();
         throw;
       }
@@ -236,7 +267,7 @@ namespace Tessella
     const BasicBlockMatrix<OtherNumber, OtherData> &matrix)
   {
     matrix.check_has_all_blocks("A copy in another precision");
-    reinit(matrix.block_sparsity(), matrix.dof_offset(), matrix.partition());
+    reinit(matrix);
     if (!empty())
       data->convert(matrix.values(), n_nonzero_elements());
   }
@@ -307,6 +338,10 @@ namespace Tessella
   template void BasicBlockMatrix<Number, Data<Number>>::copy_from( \
     const BasicBlockMatrix<double, Data<double>> &);               \
   template void BasicBlockMatrix<Number, Data<Number>>::copy_from( \
+    const BasicBlockMatrix<float, Data<float>> &);                 \
+  template void BasicBlockMatrix<Number, Data<Number>>::reinit(    \
+    const BasicBlockMatrix<double, Data<double>> &);               \
+  template void BasicBlockMatrix<Number, Data<Number>>::reinit(    \
     const BasicBlockMatrix<float, Data<float>> &);
 
 /// Instantiates the products with vectors of a type.

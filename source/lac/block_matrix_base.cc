@@ -15,6 +15,7 @@ namespace Tessella
 
   BlockMatrixBase::BlockMatrixBase(BlockMatrixBase &&matrix) noexcept
     : structure(std::move(matrix.structure))
+    , present_revision(matrix.present_revision)
   {}
 
 
@@ -22,7 +23,8 @@ namespace Tessella
   BlockMatrixBase &
   BlockMatrixBase::operator=(BlockMatrixBase &&matrix) noexcept
   {
-    structure = std::move(matrix.structure);
+    structure        = std::move(matrix.structure);
+    present_revision = matrix.present_revision;
     return *this;
   }
 
@@ -44,8 +46,18 @@ namespace Tessella
                      dof_offset.back()),
                 ExcMessage("The partition is not one of the rows of this "
                            "matrix."));
-    structure = std::make_unique<const Structure>(
-      Structure{std::move(sparsity), dof_offset, partition, new_revision()});
+    structure = std::make_shared<const Structure>(
+      Structure{std::move(sparsity), dof_offset, partition});
+    present_revision = new_revision();
+  }
+
+
+
+  void
+  BlockMatrixBase::share_structure(const BlockMatrixBase &matrix)
+  {
+    structure        = matrix.structure;
+    present_revision = new_revision();
   }
 
 
@@ -53,7 +65,7 @@ namespace Tessella
   std::uint64_t
   BlockMatrixBase::revision() const
   {
-    return structure == nullptr ? 0 : structure->revision;
+    return structure == nullptr ? 0 : present_revision;
   }
 
 

@@ -38,8 +38,9 @@ namespace Tessella
       DeviceBlockData(const BlockSparsity              &sparsity,
                       const std::vector<std::uint64_t> &dof_offset,
                       const Device::AllProcesses       *all,
-                      const std::vector<std::uint64_t> *row_offset)
-        : matrix(sparsity, dof_offset, all, row_offset)
+                      const std::vector<std::uint64_t> *row_offset,
+                      const std::shared_ptr<const Device::BlockLists> &same)
+        : matrix(sparsity, dof_offset, all, row_offset, same)
         , row_offset(row_offset)
       {}
 
@@ -51,7 +52,8 @@ namespace Tessella
 
       static std::unique_ptr<DeviceBlockData>
       make(const BlockMatrixBase            &structure,
-           const std::vector<std::uint64_t> *row_offset = nullptr)
+           const std::vector<std::uint64_t> *row_offset          = nullptr,
+           const std::shared_ptr<const Device::BlockLists> &same = nullptr)
       {
         const auto          &partition = structure.partition();
         Device::AllProcesses all;
@@ -69,11 +71,28 @@ namespace Tessella
                                                    partition == nullptr
                                                      ? nullptr
                                                      : &all,
-                                                   row_offset);
+                                                   row_offset,
+                                                   same);
         });
         if (partition != nullptr)
           data->halo = std::make_unique<DeviceHalo<Number>>(partition);
         return data;
+      }
+
+      /// The same for a structure that @p other has, with which the lists are
+      /// shared as far as they do not depend on the precision.
+      template <typename OtherNumber>
+      static std::unique_ptr<DeviceBlockData>
+      make_like(const BlockMatrixBase              &structure,
+                const DeviceBlockData<OtherNumber> &other)
+      {
+        return make(structure, nullptr, other.lists());
+      }
+
+      std::shared_ptr<const Device::BlockLists>
+      lists() const
+      {
+        return device_call([&] { return matrix.lists(); });
       }
 
       Number *

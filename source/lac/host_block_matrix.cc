@@ -38,6 +38,15 @@ namespace Tessella
       static std::unique_ptr<HostBlockData>
       make(const BlockMatrixBase &structure);
 
+      /// The same, for a structure that another matrix has as well.
+      template <typename OtherNumber>
+      static std::unique_ptr<HostBlockData>
+      make_like(const BlockMatrixBase &structure,
+                const HostBlockData<OtherNumber> &)
+      {
+        return make(structure);
+      }
+
       Number *
       values() const
       {

@@ -82,6 +82,20 @@ namespace
     Vector<double> w(n);
     w = v;
     check(prefix<dim>() + "float", difference(w, z) < 1e9 * bound / 2.);
+    // A matrix with the structure of another one, which it outlives
+    Matrix same;
+    {
+      Matrix first;
+      first.copy_from(test.matrix);
+      same.reinit(first);
+      check(prefix<dim>() + "same structure",
+            &same.block_sparsity() == &first.block_sparsity() &&
+              same.revision() != first.revision());
+    }
+    same.vmult(y, x);
+    check(prefix<dim>() + "values of the same structure",
+          y.linfty_norm() == 0. &&
+            same.n_nonzero_elements() == test.matrix.n_nonzero_elements());
 
     // D^{-1} D = 1: the preconditioner solves the system of a single polytope.
     BlockJacobi<Matrix> jacobi;

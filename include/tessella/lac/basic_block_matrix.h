@@ -55,6 +55,12 @@ namespace Tessella
     reinit(BlockSparsity                                sparsity,
            const std::vector<std::uint64_t>            &dof_offset,
            const std::shared_ptr<const BlockPartition> &partition = nullptr);
+    /// Takes the structure of @p matrix, which both then share in host memory
+    /// and, as far as it does not depend on the precision, on the device, and
+    /// sets all values to zero. Cost: memory for the values, and little else.
+    template <typename OtherNumber, typename OtherData>
+    void
+    reinit(const BasicBlockMatrix<OtherNumber, OtherData> &matrix);
     void
     clear();
     /// Sets all values to zero; other values of @p zero are not allowed.
@@ -178,6 +184,9 @@ namespace Tessella
     multiply_owned(const internal::Device::Destination<Number> &dst,
                    const Number                                *src,
                    const bool transpose) const;
+
+    template <typename OtherNumber, typename OtherData>
+    friend class BasicBlockMatrix;
 
     std::unique_ptr<Data> data;
   };

@@ -75,6 +75,9 @@ namespace Tessella
     set_structure(BlockSparsity                              &&sparsity,
                   const std::vector<std::uint64_t>            &dof_offset,
                   const std::shared_ptr<const BlockPartition> &partition);
+    /// Takes the structure of @p matrix, which both share.
+    void
+    share_structure(const BlockMatrixBase &matrix);
     void
     clear_structure();
     std::size_t
@@ -86,9 +89,9 @@ namespace Tessella
       BlockSparsity                         sparsity;
       std::vector<std::uint64_t>            dof_offset;
       std::shared_ptr<const BlockPartition> partition;
-      std::uint64_t                         revision = 0;
     };
-    std::unique_ptr<const Structure> structure;
+    std::shared_ptr<const Structure> structure;
+    std::uint64_t                    present_revision = 0;
   };
 
 
