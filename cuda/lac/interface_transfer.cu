@@ -19,6 +19,21 @@ namespace Tessella
           return std::uint64_t(blockIdx.x) * n_threads + threadIdx.x;
         }
 
+        /// A warp for each block row, a lane for each of its blocks: calls
+        /// function(k, b) with the index of row and block.
+        template <typename Function>
+        __device__ void
+        for_blocks_of_warp(const BlockRows &rows, const Function &function)
+        {
+          const unsigned int k =
+            blockIdx.x * (n_threads / 32) + threadIdx.x / 32;
+          if (k < rows.n)
+            for (std::uint64_t b = rows.block_offset[k] + threadIdx.x % 32;
+                 b < rows.block_offset[k + 1];
+                 b += 32)
+              function(k, b);
+        }
+
         /// A thread for each unknown of a polytope.
         template <typename Number>
         __global__ void
@@ -95,14 +110,8 @@ namespace Tessella
                                     const Number *__restrict__ fine,
                                     Number *__restrict__ coarse)
         {
-          const unsigned int k =
-            blockIdx.x * (n_threads / 32) + threadIdx.x / 32;
-          if (k >= coarse_rows.n)
-            return;
-          for (std::uint64_t B = coarse_rows.block_offset[k] + threadIdx.x % 32;
-               B < coarse_rows.block_offset[k + 1];
-               B += 32)
-            {
+          for_blocks_of_warp(
+            coarse_rows, [&](const unsigned int k, const std::uint64_t B) {
               const unsigned int l         = coarse_rows.block_column[B];
               Number             sum[n][n] = {};
               for (unsigned int s = transfer.side_offset[k];
@@ -146,7 +155,7 @@ namespace Tessella
               for (unsigned int r = 0; r < n; ++r)
                 for (unsigned int c = 0; c < n; ++c)
                   to[r * coarse_rows.row_width[k] + c] = sum[r][c];
-            }
+            });
         }
 
         /// A warp for each block row, a lane for each block of @p from.
@@ -159,14 +168,8 @@ namespace Tessella
                             const Number *__restrict__ from,
                             Number *__restrict__ to)
         {
-          const unsigned int k =
-            blockIdx.x * (n_threads / 32) + threadIdx.x / 32;
-          if (k >= from_rows.n)
-            return;
-          for (std::uint64_t b = from_rows.block_offset[k] + threadIdx.x % 32;
-               b < from_rows.block_offset[k + 1];
-               b += 32)
-            {
+          for_blocks_of_warp(
+            from_rows, [&](const unsigned int k, const std::uint64_t b) {
               const unsigned int l = from_rows.block_column[b];
               // Columns of a row are in ascending order.
               std::uint64_t low  = to_rows.block_offset[k],
@@ -189,7 +192,7 @@ namespace Tessella
                 for (unsigned int j = 0; j < n_l; ++j)
                   target[i * to_rows.row_width[k] + j] +=
                     factor * source[i * from_rows.row_width[k] + j];
-            }
+            });
         }
 
         template <typename Number>
