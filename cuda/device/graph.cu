@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <memory>
+
 #include "graph.h"
+#include "graph_branches.h"
 #include "memory.h"
 #include "memory_pool.h"
 
@@ -78,6 +81,74 @@ namespace Tessella
           cudaGetLastError();
         if (present.active)
           cudaThreadExchangeStreamCaptureMode(&mode);
+      }
+
+
+
+      namespace
+      {
+        /// Stream of a branch, whose handle cannot be read during a recording,
+        /// and the events at which it begins and ends.
+        struct Branch
+        {
+          Branch()
+            : handle(stream)
+          {}
+          Stream             stream;
+          const cudaStream_t handle;
+          Event              begin, end;
+        };
+
+        std::vector<std::unique_ptr<Branch>> &
+        branches()
+        {
+          static thread_local std::vector<std::unique_ptr<Branch>> result;
+          return result;
+        }
+      } // namespace
+
+
+
+      void
+      run_in_branches(const std::vector<std::function<void()>> &works)
+      {
+        auto      &all     = branches();
+        Recording &present = recording();
+        if (!present.active)
+          {
+            while (all.size() + 1 < works.size())
+              all.push_back(std::make_unique<Branch>());
+            for (const auto &work : works)
+              work();
+            return;
+          }
+        if (all.size() + 1 < works.size())
+          refuse_recording("the creation of a stream");
+        // The first work stays in the stream of the recording.
+        const cudaStream_t first = present.stream;
+        const char *const  what  = "a branch of a CUDA graph";
+        for (std::size_t i = 0; i + 1 < works.size(); ++i)
+          {
+            const Branch &branch = *all[i];
+            check(cudaEventRecord(branch.begin, first), what);
+            check(cudaStreamWaitEvent(branch.handle, branch.begin, 0), what);
+            present.stream = branch.handle;
+            try
+              {
+                works[i + 1]();
+              }
+            catch (...)
+              {
+                present.stream = first;
+                throw;
+              }
+            present.stream = first;
+            check(cudaEventRecord(branch.end, branch.handle), what);
+          }
+        if (!works.empty())
+          works.front()();
+        for (std::size_t i = 0; i + 1 < works.size(); ++i)
+          check(cudaStreamWaitEvent(first, all[i]->end, 0), what);
       }
 
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "../device/memory.h"
+#include "../device/pool_array.h"
 #include "blocks.h"
 #include "small_inverse.h"
 
@@ -83,9 +84,15 @@ namespace Tessella
             }
         }
 
+        __global__ void
+        number_kernel(const unsigned int value, unsigned int *number)
+        {
+          *number = value;
+        }
+
         /// Value of @p number when the kernels that @p what names are done.
         unsigned int
-        wait_for(const Array<unsigned int> &number, const char *what)
+        wait_for(const PoolArray<unsigned int> &number, const char *what)
         {
           unsigned int result = 0;
           refuse_recording("a result that the host needs");
@@ -512,21 +519,25 @@ namespace Tessella
                             const Number *__restrict__ r,
                             Number *__restrict__ d,
                             Number *__restrict__ x,
-                            const bool set)
+                            const bool set,
+                            const double *__restrict__ divisor,
+                            const double factor)
         {
           const std::uint64_t k = group_of_thread(group);
           if (k >= rows.n)
             return;
+          const Number scale =
+            divisor == nullptr ? beta : static_cast<Number>(factor / *divisor);
           const unsigned int  n     = rows.size(k);
           const std::uint64_t first = rows.dof_offset[k];
           for (unsigned int i = threadIdx.x % group; i < n; i += group)
             {
               Number step =
-                beta * diagonal_entry(inverse + rows.square_offset[k],
-                                      n,
-                                      i,
-                                      transpose,
-                                      r + first);
+                scale * diagonal_entry(inverse + rows.square_offset[k],
+                                       n,
+                                       i,
+                                       transpose,
+                                       r + first);
               if (alpha != 0)
                 step += alpha * d[first + i];
               d[first + i] = step;
@@ -797,12 +808,30 @@ namespace Tessella
       {
         if (rows.n == 0)
           return 0;
-        const Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
-        const std::size_t         n = rows.max_size;
+        PoolArray<unsigned int> first;
+        first.resize(1);
+        invert_diagonal(rows, values, inverse, first.data());
+        return wait_for(first, "the inversion of diagonal blocks");
+      }
+
+
+
+      template <typename Number>
+      void
+      Blocks<Number>::invert_diagonal(const BlockRows &rows,
+                                      const Number    *values,
+                                      Number          *inverse,
+                                      unsigned int    *first_singular)
+      {
+        number_kernel<<<1, 1, 0, current_stream()>>>(rows.n, first_singular);
+        check(cudaGetLastError(), "the inversion of diagonal blocks");
+        if (rows.n == 0)
+          return;
+        const std::size_t n = rows.max_size;
         if (n <= max_small_rows)
           {
-            start_small_inverse(rows, values, inverse, first.data());
-            return wait_for(first, "the inversion of diagonal blocks");
+            start_small_inverse(rows, values, inverse, first_singular);
+            return;
           }
         const std::size_t lists     = (n + 3) / 4 * 16 + n * sizeof(double);
         const std::size_t bytes     = lists + n * n * sizeof(double);
@@ -813,7 +842,7 @@ namespace Tessella
         // limited, but large enough to keep the device busy.
         const unsigned int n_at_once =
           in_shared ? rows.n : std::min(rows.n, 2048u);
-        Array<double> buffer;
+        PoolArray<double> buffer;
         if (!in_shared)
           buffer.resize(n_at_once * n * n);
         for (unsigned int k = 0; k < rows.n; k += n_at_once)
@@ -827,10 +856,9 @@ namespace Tessella
                                                 inverse,
                                                 in_shared ? nullptr
                                                           : buffer.data(),
-                                                first.data());
+                                                first_singular);
             check(cudaGetLastError(), "the inversion of diagonal blocks");
           }
-        return wait_for(first, "the inversion of diagonal blocks");
       }
 
 
@@ -844,12 +872,15 @@ namespace Tessella
       {
         if (rows.n == 0)
           return 0;
-        const Array<unsigned int> first(std::vector<unsigned int>(1, rows.n));
-        const std::size_t         n         = rows.max_size;
-        const std::size_t         lists     = 2 * n * sizeof(double);
-        const std::size_t         bytes     = lists + n * n * sizeof(double);
-        const bool                in_shared = bytes <= 48 * 1024;
-        const unsigned int        threads   = n <= 10 ? 32 : n <= 24 ? 64 : 256;
+        PoolArray<unsigned int> first;
+        first.resize(1);
+        number_kernel<<<1, 1, 0, current_stream()>>>(rows.n, first.data());
+        check(cudaGetLastError(), "a change of basis");
+        const std::size_t  n         = rows.max_size;
+        const std::size_t  lists     = 2 * n * sizeof(double);
+        const std::size_t  bytes     = lists + n * n * sizeof(double);
+        const bool         in_shared = bytes <= 48 * 1024;
+        const unsigned int threads   = n <= 10 ? 32 : n <= 24 ? 64 : 256;
         orthonormalise_kernel<<<rows.n,
                                 threads,
                                 in_shared ? bytes : lists,
@@ -962,7 +993,9 @@ namespace Tessella
                      step.r,
                      step.d,
                      step.x,
-                     step.set);
+                     step.set,
+                     step.divisor,
+                     step.factor);
       }
 
 

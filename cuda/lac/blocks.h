@@ -74,6 +74,9 @@ namespace Tessella
       const Number *r;
       Number       *d, *x;
       bool          set; ///< whether x is overwritten instead of incremented
+      /// If it is not null, beta is @p factor / *divisor, rounded to Number.
+      const double *divisor = nullptr;
+      double        factor  = 0.;
     };
 
     /// x_k += D_k^{-1} (b - A x)_k for some block rows k, none of which is
@@ -174,6 +177,13 @@ namespace Tessella
         invert_diagonal(const BlockRows &rows,
                         const Number    *values,
                         Number          *inverse);
+        /// The same with this index in device memory, for which the host does
+        /// not wait; graphs can hold it for blocks of up to 70 rows.
+        static void
+        invert_diagonal(const BlockRows &rows,
+                        const Number    *values,
+                        Number          *inverse,
+                        unsigned int    *first_singular);
 
         /**
          * Bases of the polytopes in which the diagonal blocks are the identity:

@@ -107,6 +107,36 @@ namespace Tessella
           }
         };
 
+        /// Combine or ScaleOnly with factors in device memory.
+        template <typename Number>
+        struct CombineBy
+        {
+          Combine<Number, true, false> combine;
+          const double                *s, *a;
+          __device__ void
+          operator()(const std::size_t i) const
+          {
+            Combine<Number, true, false> present = combine;
+            if (s != nullptr)
+              present.s = static_cast<Number>(*s);
+            if (a != nullptr)
+              present.a = static_cast<Number>(*a);
+            present(i);
+          }
+        };
+
+        template <typename Number>
+        struct ScaleBy
+        {
+          Number       *y;
+          const double *s;
+          __device__ void
+          operator()(const std::size_t i) const
+          {
+            y[i] *= static_cast<Number>(*s);
+          }
+        };
+
         template <typename Number>
         struct Shift
         {
@@ -329,14 +359,43 @@ namespace Tessella
         /// add.
         constexpr unsigned int max_sum_blocks = 512;
 
-        template <typename Function>
+        /// Last steps of a sum, by one thread.
+        struct StoreSum
+        {
+          DigitSums *result;
+          __device__ void
+          operator()(const DigitSums &sums) const
+          {
+            *result = sums;
+          }
+        };
+        struct StoreFactor
+        {
+          SumOnDevice to;
+          __device__ void
+          operator()(const DigitSums &sums) const
+          {
+            ReproducibleSum sum;
+            sum.add(sums);
+            const double value = sum.value();
+            *to.value          = value;
+            if (to.kind == SumFactor::quotient)
+              *to.factor = value / *to.earlier;
+            else if (to.kind == SumFactor::negative_reciprocal)
+              *to.factor = -(*to.earlier / value);
+            else if (to.kind == SumFactor::inverse_root)
+              *to.factor = 1. / sqrt(value);
+          }
+        };
+
+        template <typename Function, typename Finish>
         __global__ void
         __launch_bounds__(n_threads, 4) sum_kernel(const std::size_t begin,
                                                    const std::size_t end,
                                                    const Function    function,
                                                    DigitSums        *partial,
                                                    unsigned int     *ticket,
-                                                   DigitSums        *result)
+                                                   const Finish      finish)
         {
           constexpr int     U      = Function::n_at_once;
           const std::size_t stride = std::size_t(gridDim.x) * n_threads;
@@ -425,8 +484,11 @@ namespace Tessella
             sums.add(partial[b]);
           sums = sum_of_block(sums);
           if (threadIdx.x == 0)
-            *result = sums;
+            finish(sums);
         }
+
+        static_assert(n_sum_bytes == 256 + max_sum_blocks * sizeof(DigitSums),
+                      "Work memory of sums.");
 
         // Intermediate and final results of the reductions of a host thread.
         struct Workspace
@@ -786,6 +848,26 @@ namespace Tessella
           return *space.maximum.data();
         }
 
+        /// Starts sum_kernel() for the indices begin..end-1.
+        template <typename Function, typename Finish>
+        void
+        start_sum(const std::size_t begin,
+                  const std::size_t end,
+                  const Function   &function,
+                  DigitSums        *partial,
+                  unsigned int     *ticket,
+                  const Finish     &finish)
+        {
+          constexpr std::size_t per_block = n_threads * Function::n_at_once;
+          sum_kernel<<<
+            static_cast<unsigned int>(std::min<std::size_t>(
+              max_sum_blocks, (end - begin + per_block - 1) / per_block)),
+            n_threads,
+            0,
+            current_stream()>>>(begin, end, function, partial, ticket, finish);
+          check(cudaGetLastError(), "a reduction");
+        }
+
         template <typename Function>
         ReproducibleSum
         reproducible_sum(const std::size_t n, const Function &function)
@@ -795,21 +877,13 @@ namespace Tessella
           refuse_recording("a scalar product or a norm");
           for (std::size_t begin = 0; begin < n; begin += max_n)
             {
-              const std::size_t     end       = std::min(n, begin + max_n);
-              constexpr std::size_t per_block = n_threads * Function::n_at_once;
-              Workspace            &space     = workspace();
-              sum_kernel<<<static_cast<unsigned int>(std::min<std::size_t>(
-                             max_sum_blocks,
-                             (end - begin + per_block - 1) / per_block)),
-                           n_threads,
-                           0,
-                           current_stream()>>>(begin,
-                                               end,
-                                               function,
-                                               space.sums.data(),
-                                               space.ticket.data(),
-                                               space.sum.data());
-              check(cudaGetLastError(), "a reduction");
+              Workspace &space = workspace();
+              start_sum(begin,
+                        std::min(n, begin + max_n),
+                        function,
+                        space.sums.data(),
+                        space.ticket.data(),
+                        StoreSum{space.sum.data()});
               check(cudaStreamSynchronize(nullptr), "a reduction");
               result.add(*space.sum.data());
             }
@@ -971,6 +1045,44 @@ namespace Tessella
                                     const Number     *y)
       {
         return reproducible_sum(n, Dot<Number>{x, y});
+      }
+
+
+
+      template <typename Number>
+      void
+      VectorOperations<Number>::dot_on_device(const std::size_t  n,
+                                              const Number      *x,
+                                              const Number      *y,
+                                              const SumOnDevice &to)
+      {
+        if (n > std::size_t(1) << 31)
+          throw Error("A vector has too many entries for a sum on the device.");
+        if (n == 0)
+          return;
+        char *const memory = static_cast<char *>(to.memory);
+        start_sum(0,
+                  n,
+                  Dot<Number>{x, y},
+                  reinterpret_cast<DigitSums *>(memory + 256),
+                  reinterpret_cast<unsigned int *>(memory),
+                  StoreFactor{to});
+      }
+
+
+
+      template <typename Number>
+      void
+      VectorOperations<Number>::combine_by(const std::size_t n,
+                                           const double     *s,
+                                           const double     *a,
+                                           const Number     *x,
+                                           Number           *y)
+      {
+        if (x != nullptr)
+          for_each(n, CombineBy<Number>{{y, 1, 1, x, 0, nullptr}, s, a});
+        else if (s != nullptr)
+          for_each(n, ScaleBy<Number>{y, s});
       }
 
 

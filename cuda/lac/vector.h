@@ -52,6 +52,32 @@ namespace Tessella
       void
       synchronize();
 
+      // ---- sums that stay on the device
+
+      /// Factor that follows from a sum s and an earlier one, e.
+      enum class SumFactor : unsigned char
+      {
+        none,
+        quotient,            ///< s / e
+        negative_reciprocal, ///< -(e / s)
+        inverse_root         ///< 1 / sqrt(s)
+      };
+
+      /// Bytes of work memory of a sum that stays on the device.
+      constexpr std::size_t n_sum_bytes = 256 + 512 * sizeof(DigitSums);
+
+      /// Place of a sum in device memory.
+      struct SumOnDevice
+      {
+        double       *value;
+        SumFactor     kind    = SumFactor::none;
+        const double *earlier = nullptr;
+        double       *factor  = nullptr;
+        /// Work memory of n_sum_bytes, which must be zero before the first sum;
+        /// sums in different streams need different memory.
+        void *memory = nullptr;
+      };
+
       /// Operations on @p n values. Null pointers are left out of sums.
       template <typename Number>
       struct VectorOperations
@@ -124,6 +150,25 @@ namespace Tessella
                     const Number     *x,
                     const Number     *w,
                     Number           *y);
+
+        /// The same, to @p to, with its factor. The host does not wait, so that
+        /// graphs can hold it. The value has the bits of that of dot(). Throws
+        /// Error for more than 2^31 values; zero values leave @p to as it is.
+        static void
+        dot_on_device(const std::size_t  n,
+                      const Number      *x,
+                      const Number      *y,
+                      const SumOnDevice &to);
+
+        /// y = s y + a x with factors in device memory, which are rounded to
+        /// Number first; a null pointer stands for 1, and for no x. The bits
+        /// are those of combine().
+        static void
+        combine_by(const std::size_t n,
+                   const double     *s,
+                   const double     *a,
+                   const Number     *x,
+                   Number           *y);
 
         /// Sums of x_i y_i for each of @p n_vectors vectors x. The array of
         /// their addresses and the results are in host memory.

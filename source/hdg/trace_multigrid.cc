@@ -13,7 +13,7 @@
 #include "../base/collective.h"
 #include "../base/vector_types.h"
 #include "../lac/host_interfaces.h"
-#include "../multigrid/level_smoother.h"
+#include "../multigrid/smoother_set_up.h"
 #include "linear_space.h"
 #include "trace_injection.h"
 #include "weighted_penalty_form.h"
@@ -59,6 +59,7 @@ namespace Tessella
     /// Rounded copy of the trace matrix for multigrid in single precision.
     MatrixType                          rounded;
     internal::LevelSmoother<MatrixType> smoother;
+    internal::SmootherSetUp<MatrixType> set_up;
 
     // ---- injection
     internal::TraceInjection<dim> P;
@@ -156,8 +157,6 @@ namespace Tessella
     {
       Timer timer;
       report.stages.clear();
-      // Arrays may move, also if there is an exception.
-      graph.clear();
       if constexpr (!is_double)
         round(trace, rounded);
       if (!equal_weights ||
@@ -281,9 +280,10 @@ namespace Tessella
                   if (on_host.empty())
                     assembler->reinit(on_host);
                   assembler->assemble_matrix(problem, on_host);
-                  if (reinit)
-                    matrix->reinit(on_host.block_sparsity(),
-                                   on_host.dof_offset());
+                  if (reinit && matrix == &full)
+                    full.reinit(on_host.block_sparsity(), on_host.dof_offset());
+                  if (reinit && matrix == &none)
+                    none.reinit(full);
                   SpaceType::call([&] {
                     internal::Device::upload(matrix->values(),
                                              on_host.values(),
@@ -294,9 +294,7 @@ namespace Tessella
             if (reinit && matrix == &full)
               assembler->reinit(full);
             if (reinit && matrix == &none)
-              none.reinit(full.block_sparsity(),
-                          full.dof_offset(),
-                          full.partition());
+              none.reinit(full);
             assembler->assemble_matrix(problem, *matrix);
           }
       };
@@ -336,7 +334,7 @@ namespace Tessella
     {
       galerkin.reinit(P.galerkin_sparsity(full.block_sparsity()),
                       full.dof_offset());
-      wide_none.reinit(galerkin.block_sparsity(), galerkin.dof_offset());
+      wide_none.reinit(galerkin);
       wide_rows.reinit(galerkin);
     }
 
@@ -415,7 +413,15 @@ namespace Tessella
     void
     prepare_smoother()
     {
-      smoother.prepare(data.smoother, data.symmetric, false);
+      bool is_prepared = false;
+      if (set_up.is_possible(*smoother.matrix, data.smoother))
+        {
+          set_up.start({&smoother}, data.symmetric, false);
+          is_prepared = set_up.finish();
+        }
+      // A failure comes again, with its cause.
+      if (!is_prepared)
+        smoother.prepare(data.smoother, data.symmetric, false);
       if (data.smoother == Smoother::chebyshev)
         report.largest_eigenvalue = smoother.largest;
       report.n_trace_dofs  = trace.m();
@@ -425,10 +431,10 @@ namespace Tessella
         std::max<std::uint64_t>(1, trace.n_nonzero_elements());
       report.coarse = coarse.report();
       report.memory =
-        smoother.memory_consumption() + rounded.memory_consumption() +
-        full.memory_consumption() + none.memory_consumption() +
-        galerkin.memory_consumption() + wide_none.memory_consumption() +
-        rounded_coarse.memory_consumption() +
+        smoother.memory_consumption() + set_up.memory_consumption() +
+        rounded.memory_consumption() + full.memory_consumption() +
+        none.memory_consumption() + galerkin.memory_consumption() +
+        wide_none.memory_consumption() + rounded_coarse.memory_consumption() +
         rounded_none.memory_consumption() + coarse.report().memory +
         injection.memory_consumption() + rounded_injection.memory_consumption();
     }
@@ -468,6 +474,16 @@ namespace Tessella
         });
     }
 
+    // Addresses and numbers on which the cycle depends.
+    DeviceGraph::Key
+    key() const
+    {
+      DeviceGraph::Key result = coarse.graph_key();
+      smoother.add_to_key(result);
+      result.push_back(DeviceGraph::address(transfer.matrix));
+      return result;
+    }
+
     // dst = M src. Graphs and the other precision need vectors of this object.
     template <typename VectorNumber>
     void
@@ -489,9 +505,7 @@ namespace Tessella
         }
       SpaceType::convert(n, from, src.data());
       if (by_graph)
-        graph.run({smoother.matrix->revision(),
-                   DeviceGraph::address(smoother.matrix->values())},
-                  [&] { cycle(dst.data(), src.data()); });
+        graph.run(key(), [&] { cycle(dst.data(), src.data()); });
       else
         cycle(dst.data(), src.data());
       SpaceType::convert(n, dst.data(), to);
@@ -582,6 +596,7 @@ namespace Tessella
                   " trace unknowns: TraceMultigrid needs a matrix that "
                   "it has assembled."));
     matrix.check_has_all_blocks("TraceMultigrid");
+    const typename Implementation::SpaceType::Pool pool;
     auto result = std::make_unique<Implementation>(handler, hdg, matrix, data);
     result->report.stages.emplace_back("lists", timer.wall_time());
     result->initialize(form, parents);

@@ -104,12 +104,21 @@ namespace Tessella
 
     template <typename MatrixType>
     void
+    BlockData<MatrixType>::allocate_inverse()
+    {
+      // An allocation on a device takes milliseconds.
+      if (inverse.size() != n_squares)
+        inverse.resize(n_squares);
+    }
+
+
+
+    template <typename MatrixType>
+    void
     BlockData<MatrixType>::invert_diagonal()
     {
       Tessella::on_all_processes(communicator(), [&] {
-        // An allocation on a device takes milliseconds.
-        if (inverse.size() != n_squares)
-          inverse.resize(n_squares);
+        allocate_inverse();
         const unsigned int k = SpaceType::call([&] {
           return internal::invert_diagonal<Blocks>(rows,
                                                    matrix->values(),
@@ -160,7 +169,10 @@ namespace Tessella
       if (symmetric)
         {
           const double eigenvalue = lanczos_eigenvalue(
-            *matrix, 10, singular, [&](const Number *r, Number *z) {
+            *matrix,
+            n_lanczos_steps,
+            singular,
+            [&](const Number *r, Number *z) {
               SpaceType::call([&] {
                 Blocks::apply_diagonal(rows, inverse.data(), false, r, z);
               });
@@ -172,24 +184,22 @@ namespace Tessella
                                  "coefficients and the boundary conditions, "
                                  "or declare the problem as not symmetric "
                                  "and take GMRES."));
-          return 1.1 * eigenvalue;
+          return lanczos_margin * eigenvalue;
         }
       const std::size_t n = rows.n_dofs;
       Array<Number>     r, q;
       set_pseudo_random(*matrix, r);
       q.resize(n);
-      double eigenvalue = 1.;
-      for (unsigned int step = 0; step < 20; ++step)
+      PowerMethod power;
+      for (unsigned int step = 0; step < n_power_steps; ++step)
         {
-          const double norm =
-            std::sqrt(value_of_all(communicator(), SpaceType::call([&] {
-                                     return Blocks::dot(n, r.data(), r.data());
-                                   })));
-          if (!(norm > 0.) || !std::isfinite(norm))
+          if (!power.add(
+                value_of_all(communicator(), SpaceType::call([&] {
+                               return Blocks::dot(n, r.data(), r.data());
+                             }))))
             break;
-          eigenvalue = step == 0 ? 1. : norm;
           SpaceType::call([&] {
-            Blocks::scale_add(n, Number(1. / norm), nullptr, r.data());
+            Blocks::scale_add(n, Number(1. / power.norm), nullptr, r.data());
           });
           matrix->vmult_owned(q.data(), r.data());
           SpaceType::call([&] {
@@ -197,7 +207,7 @@ namespace Tessella
               rows, inverse.data(), false, q.data(), r.data());
           });
         }
-      return 1.2 * eigenvalue;
+      return power_margin * power.eigenvalue;
     }
 
 
@@ -245,7 +255,8 @@ namespace Tessella
                                      const Number      *b,
                                      Number            *x,
                                      Number            *r,
-                                     Number            *d) const
+                                     Number            *d,
+                                     const double      *stored) const
     {
       for (unsigned int i = 1; i <= degree; ++i)
         {
@@ -258,8 +269,9 @@ namespace Tessella
                                            transpose);
           else if (!set)
             matrix->subtract_product_owned(r, x, b, transpose);
+          const double factor = (8. * i - 4.) / (2. * i + 1.);
           const Number alpha  = i == 1 ? 0. : (2. * i - 3.) / (2. * i + 1.),
-                       beta   = (8. * i - 4.) / (2. * i + 1.) / largest,
+                       beta   = factor / largest,
                        weight = chebyshev_weight(degree, i);
           SpaceType::call([&] {
             Blocks::polynomial_step(rows,
@@ -271,7 +283,9 @@ namespace Tessella
                                      set ? b : r,
                                      d,
                                      x,
-                                     set});
+                                     set,
+                                     stored,
+                                     factor});
           });
         }
     }

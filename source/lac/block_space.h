@@ -48,14 +48,20 @@ namespace Tessella
         resize(values.size());
         copy_from(values);
       }
+      /// Sets the size, with which the contents are lost. Memory of the same
+      /// size is kept, since an allocation on a device takes long and CUDA
+      /// graphs need the same addresses.
       void
       resize(const std::size_t size)
       {
+        if (size == n)
+          return;
         Device::release(begin);
         begin = nullptr;
-        n     = size;
+        n     = 0;
         if (size > 0)
           device_call([&] { begin = Device::allocate<T>(size); });
+        n = size;
       }
       /// Copies @p values, which must have the size of the array, from host
       /// memory.
@@ -245,6 +251,10 @@ namespace Tessella
       /// index of the block.
       void
       invert_diagonal();
+      /// Makes room for the inverses, for those who compute them by themselves.
+      /// Not collective.
+      void
+      allocate_inverse();
       /// Greedy colouring in the order of the block rows of all processes.
       void
       make_colors();
@@ -260,7 +270,10 @@ namespace Tessella
       /// Improves the approximation @p x of the solution of A x = b by the
       /// polynomial of BlockChebyshev of degree @p degree, where @p largest is
       /// the largest eigenvalue of D^{-1} A. If @p zero_start, the initial x is
-      /// taken as zero and is not read. @p r and @p d are work vectors.
+      /// taken as zero and is not read. @p r and @p d are work vectors. If
+      /// @p stored is not null, it is the address of the largest eigenvalue in
+      /// the memory of the matrix, from where it is read, so that CUDA graphs
+      /// stay valid when it changes; the bits of the result are the same.
       void
       chebyshev(const unsigned int degree,
                 const double       largest,
@@ -269,7 +282,8 @@ namespace Tessella
                 const Number      *b,
                 Number            *x,
                 Number            *r,
-                Number            *d) const;
+                Number            *d,
+                const double      *stored = nullptr) const;
       /// One Gauss-Seidel sweep over the colours, in ascending or descending
       /// order.
       void

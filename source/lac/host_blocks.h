@@ -422,6 +422,10 @@ namespace Tessella
       static void
       polynomial_step(const BlockRows &rows, const PolynomialStep<Number> &step)
       {
+        const Number beta =
+          step.divisor == nullptr
+            ? step.beta
+            : static_cast<Number>(step.factor / *step.divisor);
         for_block_ranges(
           rows.n, [&](const unsigned int begin, const unsigned int end) {
             std::vector<Number> z(rows.max_size);
@@ -439,7 +443,7 @@ namespace Tessella
                     const Number update =
                       (step.alpha == 0 ? Number(0)
                                        : step.alpha * step.d[first + i]) +
-                      step.beta * z[i];
+                      beta * z[i];
                     step.d[first + i] = update;
                     step.x[first + i] =
                       step.set ? step.weight * update

@@ -68,6 +68,83 @@ namespace Tessella
       return 0.5 * (low + high);
     }
 
+    /// Numbers of steps and factors of the estimates of
+    /// BlockData::largest_eigenvalue().
+    constexpr unsigned int n_lanczos_steps = 10, n_power_steps = 20;
+    constexpr double       lanczos_margin = 1.1, power_margin = 1.2;
+
+    /// Tridiagonal matrix of Lanczos' method for M^{-1} A from the scalar
+    /// products of the conjugate gradient method with the preconditioner M.
+    class LanczosMatrix
+    {
+    public:
+      /// Takes r^T M^{-1} r of the next step. Returns false if the Krylov space
+      /// is exhausted, as that of a small matrix may be: all eigenvalues are
+      /// found then.
+      bool
+      begin_step(const double product)
+      {
+        if (!diagonal.empty() && std::abs(product) <= 1e-14 * rz)
+          return false;
+        beta = diagonal.empty() ? 0. : product / rz;
+        rz   = product;
+        return true;
+      }
+
+      /// Takes p^T A p of the step. Returns false if A or M is not positive
+      /// definite.
+      bool
+      end_step(const double product)
+      {
+        if (!(rz > 0. && product > 0. && std::isfinite(product)))
+          return false;
+        const double previous = alpha;
+        const bool   is_first = diagonal.empty();
+        alpha                 = rz / product;
+        diagonal.push_back(1. / alpha + (is_first ? 0. : beta / previous));
+        if (!is_first)
+          off_diagonal.push_back(std::sqrt(beta) / previous);
+        return true;
+      }
+
+      double
+      largest_eigenvalue() const
+      {
+        return largest_tridiagonal_eigenvalue(diagonal, off_diagonal);
+      }
+
+      /// Coefficients of the present step.
+      double alpha = 0., beta = 0.;
+
+    private:
+      double              rz = 0.;
+      std::vector<double> diagonal, off_diagonal;
+    };
+
+    /// Estimate of the power method from the squares of the norms of its
+    /// vectors.
+    class PowerMethod
+    {
+    public:
+      /// Takes the square of the norm of the next vector. Returns false if the
+      /// method ends with it.
+      bool
+      add(const double square)
+      {
+        norm = std::sqrt(square);
+        if (!(norm > 0.) || !std::isfinite(norm))
+          return false;
+        eigenvalue = is_first ? 1. : norm;
+        is_first   = false;
+        return true;
+      }
+
+      double norm = 0., eigenvalue = 1.;
+
+    private:
+      bool is_first = true;
+    };
+
     /**
      * Largest eigenvalue of M^{-1} A on a Krylov space, a lower bound of the
      * true one: @p n_steps of Lanczos' method for a symmetric matrix A and a
@@ -109,38 +186,26 @@ namespace Tessella
           matrix.vmult_owned(q.data(), r.data());
           SpaceType::call([&] { Blocks::copy(n, q.data(), r.data()); });
         }
-      std::vector<double> diagonal, off_diagonal;
-      double              rz = 0., alpha = 0., beta = 0.;
+      LanczosMatrix lanczos;
       for (unsigned int step = 0; step < n_steps; ++step)
         {
           precondition(r.data(), z.data());
-          const double next = dot(r, z);
-          // The Krylov space is exhausted (small matrix): all eigenvalues are
-          // found.
-          if (step > 0 && std::abs(next) <= 1e-14 * rz)
+          if (!lanczos.begin_step(dot(r, z)))
             break;
-          beta = step > 0 ? next / rz : 0.;
-          rz   = next;
           SpaceType::call([&] {
             if (step > 0)
-              Blocks::scale_add(n, Number(beta), z.data(), p.data());
+              Blocks::scale_add(n, Number(lanczos.beta), z.data(), p.data());
             else
               Blocks::copy(n, z.data(), p.data());
           });
           matrix.vmult_owned(q.data(), p.data());
-          const double pq             = dot(p, q);
-          const double alpha_previous = alpha;
-          if (!(rz > 0. && pq > 0. && std::isfinite(pq)))
+          if (!lanczos.end_step(dot(p, q)))
             return 0.;
-          alpha = rz / pq;
-          diagonal.push_back(1. / alpha +
-                             (step > 0 ? beta / alpha_previous : 0.));
-          if (step > 0)
-            off_diagonal.push_back(std::sqrt(beta) / alpha_previous);
-          SpaceType::call(
-            [&] { Blocks::add(n, Number(-alpha), q.data(), r.data()); });
+          SpaceType::call([&] {
+            Blocks::add(n, Number(-lanczos.alpha), q.data(), r.data());
+          });
         }
-      return largest_tridiagonal_eigenvalue(diagonal, off_diagonal);
+      return lanczos.largest_eigenvalue();
     }
   } // namespace internal
 } // namespace Tessella

@@ -154,16 +154,19 @@ namespace Tessella
 
     template <typename MatrixType>
     void
-    DenseInverse<MatrixType>::reinit(const MatrixType  &matrix,
-                                     const bool         symmetric,
-                                     const MPI_Comm     comm,
-                                     const NullVectors &null_vectors)
+    DenseInverse<MatrixType>::reinit(const MatrixType            &matrix,
+                                     const bool                   symmetric,
+                                     const MPI_Comm               comm,
+                                     const NullVectors           &null_vectors,
+                                     const std::function<void()> &meanwhile)
     {
       communicator                     = comm;
       n                                = matrix.m();
       n_owned                          = matrix.n_owned_rows();
       const std::vector<double> values = gather(matrix);
       const NullVectors         null   = gather(null_vectors);
+      if (meanwhile)
+        meanwhile();
       Tessella::on_all_processes(communicator, [&] {
         constexpr double epsilon = std::numeric_limits<Number>::epsilon();
         LAPACKFullMatrix<double> dense(n, n);

@@ -6,8 +6,11 @@
 
 #include <deal.II/lac/lapack_full_matrix.h>
 
+#include <tessella/device/device_graph.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "../lac/block_space.h"
@@ -49,12 +52,15 @@ namespace Tessella
        * normalised and P = 1 - Q Q^T, it is (P A P + s Q Q^T)^{-1} - Q Q^T / s
        * for any s > 0. Throws if the matrix is singular otherwise or, if it is
        * @p symmetric, not positive definite, or if A Q is not small.
+       * @p meanwhile is called when the values are in host memory, to start
+       * work on a device that goes on during the inversion.
        */
       void
-      reinit(const MatrixType  &matrix,
-             const bool         symmetric,
-             const MPI_Comm     communicator,
-             const NullVectors &null_vectors = NullVectors());
+      reinit(const MatrixType            &matrix,
+             const bool                   symmetric,
+             const MPI_Comm               communicator,
+             const NullVectors           &null_vectors = NullVectors(),
+             const std::function<void()> &meanwhile    = {});
       /// x = A^{-1} b or A^{-T} b; the latter only if the matrix is not
       /// symmetric. Pointers are to the memory of the matrix.
       void
@@ -62,6 +68,15 @@ namespace Tessella
 
       std::size_t
       memory_consumption() const;
+
+      /// Adds the addresses on which vmult() depends to the key of a CUDA
+      /// graph.
+      void
+      add_to_key(DeviceGraph::Key &key) const
+      {
+        key.push_back(DeviceGraph::address(inverse.data()));
+        key.push_back(DeviceGraph::address(transposed_inverse.data()));
+      }
 
     private:
       using SpaceType = Space<MatrixType>;

@@ -2,6 +2,7 @@
 #ifndef tessella_source_multigrid_level_smoother_h
 #define tessella_source_multigrid_level_smoother_h
 
+#include <tessella/device/device_graph.h>
 #include <tessella/lac/lusgs.h>
 #include <tessella/multigrid/multigrid.h>
 
@@ -57,7 +58,9 @@ namespace Tessella
               const unsigned int      fill_level = 0)
       {
         this->type          = type;
+        stored              = nullptr;
         const std::size_t n = matrix->n_owned_rows();
+        ++n_prepared;
         Tessella::on_all_processes(matrix->communicator(), [&] {
           if (r.size() != n)
             r.resize(n);
@@ -100,6 +103,67 @@ namespace Tessella
           blocks.inverse.resize(0);
       }
 
+      // ---- for SmootherSetUp, which does the work of prepare() for
+      // Chebyshev's polynomial on a device
+
+      /// Makes room for the smoother by Chebyshev's polynomial.
+      void
+      start_chebyshev()
+      {
+        type       = MultigridSmoother::chebyshev;
+        sweeps     = nullptr;
+        damping    = Number(1);
+        relaxation = 1.;
+        r.resize(matrix->n_owned_rows());
+        d.resize(matrix->n_owned_rows());
+        blocks.allocate_inverse();
+      }
+
+      /// Sets the estimate of the largest eigenvalue, and the address in the
+      /// memory of the matrix from which smooth() reads it.
+      void
+      set_largest(const double estimate, const double *address)
+      {
+        largest = estimate;
+        stored  = address;
+      }
+
+      /// Work vectors of cycles.
+      Number *
+      residual() const
+      {
+        return r.data();
+      }
+      Number *
+      update() const
+      {
+        return d.data();
+      }
+
+      /// Adds the addresses of matrix and arrays to the key of a CUDA graph.
+      void
+      add_arrays_to_key(DeviceGraph::Key &key) const
+      {
+        const Number *const arrays[] = {matrix->values(),
+                                        blocks.inverse.data(),
+                                        r.data(),
+                                        d.data()};
+        for (const Number *array : arrays)
+          key.push_back(DeviceGraph::address(array));
+        key.push_back(matrix->revision());
+        key.push_back(matrix->has_external_product());
+      }
+
+      /// Adds all addresses and numbers on which cycles depend.
+      void
+      add_to_key(DeviceGraph::Key &key) const
+      {
+        add_arrays_to_key(key);
+        key.push_back(DeviceGraph::address(stored));
+        // Numbers and lists of other set-ups are arguments of the kernels.
+        key.push_back(stored == nullptr ? n_prepared : 0);
+      }
+
       /// Improves the approximation @p x of the solution of A x = b by
       /// @p n_steps steps before or after a correction from a coarser space;
       /// @p x is taken as zero and not read if @p zero_start.
@@ -120,7 +184,8 @@ namespace Tessella
                              b,
                              x,
                              r.data(),
-                             d.data());
+                             d.data(),
+                             stored);
             return;
           }
         const std::size_t n = blocks.rows.n_dofs;
@@ -323,6 +388,11 @@ namespace Tessella
       bool                      has_fill = false;
       MatrixType                filled;
       std::vector<unsigned int> numbering;
+      /// Place of the largest eigenvalue in the memory of the matrix, null if
+      /// cycles take the number itself.
+      const double *stored = nullptr;
+      /// Number of calls of prepare().
+      std::uint64_t n_prepared = 0;
       /// Factor of the updates of sweeps.
       Number damping = 1;
       /// Residual, and update of the smoother.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <any>
 #include <cmath>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -20,6 +21,7 @@
 #include "galerkin_structure.h"
 #include "level_smoother.h"
 #include "nested_dissection.h"
+#include "smoother_set_up.h"
 
 namespace Tessella
 {
@@ -88,6 +90,13 @@ namespace Tessella
     /// Inverse of the coarsest matrix: one of both.
     internal::DenseInverse<MatrixType>     inverse;
     internal::NestedDissection<MatrixType> dissection;
+    /// Set-up of all smoothers at once, if it is possible.
+    internal::SmootherSetUp<MatrixType> set_up;
+    /// Whether prepare_together() follows, so that matrices of levels need not
+    /// be tested one after the other.
+    bool together = false;
+    /// Number of inversions of the coarsest matrix by nested dissection.
+    std::uint64_t n_dissections = 0;
     /// Boxes of the coarsest polytopes of this process.
     std::vector<double> coarsest_boxes;
     /// Null space of the coarsest matrix, rows of this process.
@@ -150,10 +159,9 @@ namespace Tessella
       const Timer timer;
       implementation.reset();
       const Pool pool;
-      auto       result    = std::make_unique<Implementation>();
-      result->data         = data;
-      result->communicator = hierarchy.communicator();
-      result->set_null_space(hierarchy);
+      auto       result      = std::make_unique<Implementation>();
+      result->data           = data;
+      result->communicator   = hierarchy.communicator();
       result->coarsest_boxes = hierarchy.level(hierarchy.n_levels() - 1).box;
       result->double_graphs =
         std::make_unique<Graphs<double>>(data.cuda_graphs);
@@ -161,7 +169,6 @@ namespace Tessella
       if (data.keep_structures)
         result->hierarchy = std::make_unique<MultigridHierarchy>(hierarchy);
       make(*result);
-      result->prepare_levels();
       result->make_report(hierarchy);
       result->report.setup_time = timer.wall_time();
       implementation            = std::move(result);
@@ -195,8 +202,18 @@ namespace Tessella
               "precision.");
             result.start_in_basis(matrix, hierarchy);
           }
-        result.make_structures(hierarchy);
-        result.compute_values(matrix, without_penalty, level, hierarchy);
+        result.make_structures(hierarchy,
+                               level == 1 ? without_penalty : nullptr);
+        result.compute_and_prepare([&] {
+          result.null_vectors.clear();
+          result.set_null_space(hierarchy);
+          result.compute_values(matrix, without_penalty, level, hierarchy);
+        });
+        if (!data.keep_structures)
+          {
+            result.set_up.release();
+            result.original_injection.resize(0);
+          }
         result.is_galerkin = without_penalty == nullptr &&
                              std::is_same<GivenMatrix, MatrixType>::value;
         result.is_rescaled =
@@ -395,11 +412,8 @@ namespace Tessella
     {
       check_matrix(matrix, hierarchy, 0);
       in_basis = std::make_unique<MatrixType>();
-      Tessella::on_all_processes(communicator, [&] {
-        in_basis->reinit(matrix.block_sparsity(),
-                         matrix.dof_offset(),
-                         matrix.partition());
-      });
+      Tessella::on_all_processes(communicator,
+                                 [&] { in_basis->reinit(matrix); });
       start(*in_basis, hierarchy);
     }
 
@@ -508,7 +522,7 @@ namespace Tessella
           return;
         }
       separate_components(hierarchy, l);
-      if (data.keep_structures)
+      if (data.keep_structures || together)
         {
           original_injection.resize(matrices.size());
           SpaceType::call([&] {
@@ -577,8 +591,9 @@ namespace Tessella
       // Level 1 has the same blocks as a matrix that was assembled there.
       const internal::BlockRows &rows = levels[1]->smoother.blocks.rows;
       Tessella::on_all_processes(communicator, [&] {
-        AssertThrow(from.block_sparsity().block_column ==
-                      levels[1]->matrix->block_sparsity().block_column,
+        const BlockSparsity &given = from.block_sparsity(),
+                            &own   = levels[1]->matrix->block_sparsity();
+        AssertThrow(&given == &own || given.block_column == own.block_column,
                     ExcMessage("The matrix without penalty does not have the "
                                "blocks of the matrix of multigrid."));
         to.resize(from.n_nonzero_elements());
@@ -707,13 +722,16 @@ namespace Tessella
              std::vector<Number>(injection.begin(), injection.end()));
     }
 
-    // Structures of the matrices of all coarse levels. Collective.
+    // Structures of the matrices of all coarse levels. @p of_level_1: a matrix
+    // that was assembled on level 1, or null. Collective.
+    template <typename GivenMatrix>
     void
-    make_structures(const MultigridHierarchy &hierarchy)
+    make_structures(const MultigridHierarchy &hierarchy,
+                    const GivenMatrix        *of_level_1)
     {
       const Timer timer;
       for (unsigned int l = 0; l + 1 < levels.size(); ++l)
-        make_structure(hierarchy, l);
+        make_structure(hierarchy, l, l == 0 ? of_level_1 : nullptr);
       report.times.structures += timer.wall_time();
     }
 
@@ -778,20 +796,32 @@ namespace Tessella
     }
 
     // Structure of the matrix of level l + 1, and how it follows from level l.
-    // Collective.
+    // @p assembled: a matrix of level l + 1, whose structure is taken if the
+    // levels have the same polytopes; or null. Collective.
+    template <typename GivenMatrix>
     void
-    make_structure(const MultigridHierarchy &hierarchy, const unsigned int l)
+    make_structure(const MultigridHierarchy &hierarchy,
+                   const unsigned int        l,
+                   const GivenMatrix        *assembled)
     {
       const MultigridHierarchy::Level &fine   = hierarchy.level(l),
                                       &coarse = hierarchy.level(l + 1);
       Level                  &level           = *levels[l + 1];
       internal::GalerkinPlan &plan            = level.plan;
       Tessella::on_all_processes(communicator, [&] {
-        internal::GalerkinStructure structure(
-          levels[l]->matrix->block_sparsity(),
-          fine.parent,
-          coarse.n_owned,
-          coarse.dof_offset);
+        const BlockSparsity &blocks = levels[l]->matrix->block_sparsity();
+        if (assembled != nullptr && fine.parent.empty() &&
+            has_blocks(*assembled, blocks))
+          {
+            plan.n_blocks = blocks.block_column.size();
+            keep_blocks(levels[l]->smoother.blocks.rows, plan);
+            level.own.reinit(*assembled);
+            return;
+          }
+        internal::GalerkinStructure structure(blocks,
+                                              fine.parent,
+                                              coarse.n_owned,
+                                              coarse.dof_offset);
         plan.n_blocks = structure.sparsity.block_column.size();
         if (fine.parent.empty())
           keep_blocks(levels[l]->smoother.blocks.rows, plan);
@@ -812,6 +842,20 @@ namespace Tessella
                                                 : nullptr);
       plan.fine   = levels[l]->smoother.blocks.rows;
       plan.coarse = level.smoother.blocks.rows;
+    }
+
+    // Whether a matrix on one process has the blocks @p blocks, of whatever
+    // sizes, and values of its own for each of them.
+    template <typename GivenMatrix>
+    static bool
+    has_blocks(const GivenMatrix &matrix, const BlockSparsity &blocks)
+    {
+      const BlockSparsity &given = matrix.block_sparsity();
+      const auto          &first = given.value_offset;
+      return matrix.partition() == nullptr &&
+             given.block_offset == blocks.block_offset &&
+             given.block_column == blocks.block_column &&
+             std::adjacent_find(first.begin(), first.end()) == first.end();
     }
 
     // Lists of a Galerkin product of each block with the block of the same
@@ -836,7 +880,7 @@ namespace Tessella
     }
 
     // Matrix of level @p l from those with the penalty of the mesh and without,
-    // and its smoother.
+    // and its smoother, unless that follows for all levels together.
     void
     rescale_penalty(const MultigridHierarchy &hierarchy,
                     const unsigned int        l,
@@ -858,7 +902,8 @@ namespace Tessella
           });
           try
             {
-              prepare_level(l);
+              if (!together)
+                prepare_level(l);
               break;
             }
           catch (const ExceptionBase &)
@@ -890,13 +935,7 @@ namespace Tessella
       const Timer timer;
       const Pool  pool;
       report.times = typename MultigridReport::Times();
-      // Arrays may move, also if there is an exception.
-      double_graphs = std::make_unique<Graphs<double>>(data.cuda_graphs);
-      float_graphs  = std::make_unique<Graphs<float>>(data.cuda_graphs);
-      for (const auto &level : levels)
-        level->prepared = false;
-      compute();
-      prepare_levels();
+      compute_and_prepare(compute);
       for (unsigned int l = 0; l < levels.size(); ++l)
         describe_smoother(l);
       report.setup_time = timer.wall_time();
@@ -941,6 +980,101 @@ namespace Tessella
       });
     }
 
+    // Computes the values of all matrices by @p compute(), and smoothers and
+    // coarse solver. A device does all levels without waits if that is
+    // possible; if a matrix turns out to be singular or indefinite then,
+    // everything is done again level by level, which finds the level and may
+    // try other penalties.
+    template <typename Compute>
+    void
+    compute_and_prepare(const Compute &compute)
+    {
+      const auto forget = [&] {
+        for (const auto &level : levels)
+          level->prepared = false;
+      };
+      forget();
+      together = can_prepare_together();
+      if (together)
+        {
+          bool good = false;
+          try
+            {
+              compute();
+              good = prepare_together();
+            }
+          catch (...)
+            {
+              together = false;
+              throw;
+            }
+          together = false;
+          if (good)
+            return;
+          set_up.release();
+          forget();
+        }
+      compute();
+      prepare_levels();
+    }
+
+    bool
+    can_prepare_together() const
+    {
+      for (const auto &level : levels)
+        if (!internal::SmootherSetUp<MatrixType>::is_possible(*level->matrix,
+                                                              data.smoother))
+          return false;
+      return true;
+    }
+
+    // Sets up all smoothers and the coarse solver; the host waits for the
+    // device twice. Returns false if one of them failed.
+    bool
+    prepare_together()
+    {
+      const Timer                                        timer;
+      std::vector<internal::LevelSmoother<MatrixType> *> smoothers;
+      for (unsigned int l = 0; l < levels.size(); ++l)
+        {
+          allocate_vectors(l);
+          if (l + 1 < levels.size())
+            smoothers.push_back(&levels[l]->smoother);
+        }
+      try
+        {
+          invert_coarsest([&] {
+            set_up.start(smoothers, data.symmetric, !null_vectors.empty());
+          });
+        }
+      catch (const ExceptionBase &)
+        {
+          return false;
+        }
+      const double coarse_solver = timer.wall_time();
+      if (!set_up.finish())
+        return false;
+      for (const auto &level : levels)
+        level->prepared = true;
+      report.times.coarse_solver += coarse_solver;
+      report.times.smoothers += timer.wall_time() - coarse_solver;
+      return true;
+    }
+
+    void
+    allocate_vectors(const unsigned int l)
+    {
+      Level            &level = *levels[l];
+      const std::size_t n     = level.matrix->n_owned_rows();
+      Tessella::on_all_processes(communicator, [&] {
+        if (l > 0 && level.x.size() != n)
+          {
+            level.x.resize(n);
+            level.b.resize(n);
+          }
+      });
+    }
+
     // Allocates the vectors and sets up the smoother or the coarse solver of a
     // level, unless this has been done.
     void
@@ -949,19 +1083,12 @@ namespace Tessella
       Level &level = *levels[l];
       if (level.prepared)
         return;
-      const Timer       timer;
-      const std::size_t n = level.matrix->n_owned_rows();
-      Tessella::on_all_processes(communicator, [&] {
-        if (l > 0 && level.x.size() != n)
-          {
-            level.x.resize(n);
-            level.b.resize(n);
-          }
-      });
+      const Timer timer;
+      allocate_vectors(l);
       try
         {
           if (l + 1 == levels.size())
-            invert_coarsest();
+            invert_coarsest([] {});
           else
             level.smoother.prepare(data.smoother,
                                    data.symmetric,
@@ -1043,7 +1170,7 @@ namespace Tessella
         }
       report.memory +=
         inverse.memory_consumption() + dissection.memory_consumption() +
-        basis.memory_consumption() +
+        set_up.memory_consumption() + basis.memory_consumption() +
         (in_basis == nullptr ? 0 : in_basis->memory_consumption());
     }
 
@@ -1064,8 +1191,10 @@ namespace Tessella
       throw; // not reached
     }
 
+    // Makes the solver of the coarsest level. @p meanwhile: work to start when
+    // the values are in host memory.
     void
-    invert_coarsest()
+    invert_coarsest(const std::function<void()> &meanwhile)
     {
       const MatrixType &matrix = *levels.back()->matrix;
       matrix.check_has_all_blocks("The coarsest level of Multigrid");
@@ -1075,6 +1204,8 @@ namespace Tessella
                       ExcMessage("A nested dissection of the coarsest level of "
                                  "multigrid is for symmetric matrices on one "
                                  "process: take the dense inverse."));
+          ++n_dissections;
+          meanwhile();
           dissection.reinit(matrix,
                             coarsest_boxes,
                             null_vectors,
@@ -1088,7 +1219,8 @@ namespace Tessella
                              std::to_string(data.max_coarse_dofs) +
                              " allowed for its dense inverse: give more "
                              "levels, or a larger max_coarse_dofs."));
-      inverse.reinit(matrix, data.symmetric, communicator, null_vectors);
+      inverse.reinit(
+        matrix, data.symmetric, communicator, null_vectors, meanwhile);
     }
 
     // ---- cycles
@@ -1140,6 +1272,28 @@ namespace Tessella
         });
     }
 
+    // Addresses and numbers on which cycles depend: those which update() may
+    // change, and those of the given matrix.
+    DeviceGraph::Key
+    key() const
+    {
+      DeviceGraph::Key result;
+      for (const auto &level : levels)
+        {
+          if (level != levels.back())
+            level->smoother.add_to_key(result);
+          const Number *const arrays[] = {level->x.data(),
+                                          level->b.data(),
+                                          level->matrix_values.data()};
+          for (const Number *array : arrays)
+            result.push_back(DeviceGraph::address(array));
+        }
+      inverse.add_to_key(result);
+      result.push_back(DeviceGraph::address(basis.data()));
+      result.push_back(n_dissections);
+      return result;
+    }
+
     // dst = M src or M^T src, with vectors of either precision.
     template <typename VectorNumber>
     void
@@ -1159,15 +1313,9 @@ namespace Tessella
                 G.dst.resize(n);
               }
             SpaceType::convert(n, from, G.src.data());
-            // The levels belong to this object, except for the first matrix.
-            const MatrixType &matrix = *levels[0]->matrix;
-            (transpose ? G.transpose : G.cycle)
-              .run({matrix.revision(),
-                    DeviceGraph::address(matrix.values()),
-                    matrix.has_external_product()},
-                   [&] {
-                     apply_directly(n, G.dst.data(), G.src.data(), transpose);
-                   });
+            (transpose ? G.transpose : G.cycle).run(key(), [&] {
+              apply_directly(n, G.dst.data(), G.src.data(), transpose);
+            });
             SpaceType::convert(n, G.dst.data(), to);
             return;
           }
@@ -1278,6 +1426,12 @@ namespace Tessella
           level.matrix = &level.own;
           level.smoother.reinit(level.own);
         }
+      result.compute_and_prepare([&] {
+        result.null_vectors.clear();
+        result.set_null_space(hierarchy);
+      });
+      if (!data.keep_structures)
+        result.set_up.release();
     });
   }
 
@@ -1336,6 +1490,16 @@ namespace Tessella
                            "an initialize() with a matrix without penalty and "
                            "with AdditionalData::keep_structures."));
     implementation->update(matrix, without_penalty);
+  }
+
+
+
+  template <typename MatrixType>
+  DeviceGraph::Key
+  Multigrid<MatrixType>::graph_key() const
+  {
+    AssertThrow(implementation != nullptr, ExcNotInitialized());
+    return implementation->key();
   }
 
 

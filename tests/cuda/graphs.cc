@@ -338,6 +338,87 @@ namespace
     compare<float>(name + ", in float", in_float, plain, other.rhs.size());
   }
 
+  /// Set-up of all levels without waits, which update() records: eigenvalues
+  /// have the bits of BlockChebyshev, for which the host computes with each
+  /// scalar product, and graphs of cycles stay valid.
+  template <int dim>
+  void
+  compare_set_up(const unsigned int p, const unsigned int cells)
+  {
+    Case<dim, Device>        problem(cells, 1, {p}, true);
+    const MultigridHierarchy hierarchy = problem.hierarchy();
+    const unsigned int       n         = problem.rhs.size();
+    std::vector<double>      values;
+    problem.matrix.copy_to(values);
+    for (const bool symmetric : {true, false})
+      {
+        const std::string name = "set-up, " + std::to_string(dim) +
+                                 "-D, p = " + std::to_string(p) +
+                                 (symmetric ? "" : ", not symmetric");
+        typename BlockChebyshev<Device>::AdditionalData of_chebyshev;
+        of_chebyshev.symmetric = symmetric;
+        MG::AdditionalData data;
+        data.symmetric       = symmetric;
+        data.keep_structures = true;
+        BlockChebyshev<Device> chebyshev;
+        MG                     multigrid, plain;
+        problem.matrix.copy_from(values);
+        chebyshev.initialize(problem.matrix, of_chebyshev);
+        multigrid.initialize(problem.matrix,
+                             problem.without_penalty,
+                             hierarchy,
+                             data);
+        data.cuda_graphs = false;
+        plain.initialize(problem.matrix,
+                         problem.without_penalty,
+                         hierarchy,
+                         data);
+        DeviceVector<double> first(n), y(n);
+        plain.vmult(first, problem.rhs);
+        const auto check = [&](const std::string &what) {
+          verify(name + what + ", eigenvalue",
+                 multigrid.report().levels[0].largest_eigenvalue ==
+                   chebyshev.largest_eigenvalue());
+          multigrid.vmult(y, problem.rhs);
+          verify(name + what + ", bits", same_bits(first, y));
+        };
+        for (unsigned int i = 0; i < 4; ++i)
+          {
+            check("");
+            multigrid.update(problem.matrix, problem.without_penalty);
+          }
+        // Other values, for which nothing is recorded.
+        for (const double factor : {2., 1.})
+          {
+            std::vector<double> other(values);
+            for (double &value : other)
+              value *= factor;
+            problem.matrix.copy_from(other);
+            chebyshev.initialize(problem.matrix, of_chebyshev);
+            multigrid.update(problem.matrix, problem.without_penalty);
+            plain.update(problem.matrix, problem.without_penalty);
+            plain.vmult(first, problem.rhs);
+            check(", times " + std::to_string(factor));
+          }
+        verify_counts(
+          name + ", runs", multigrid.template graph_report<double>(), 1, 1, 4);
+        if (!symmetric)
+          continue;
+        std::vector<double> negative(values);
+        for (double &value : negative)
+          value *= -1.;
+        problem.matrix.copy_from(negative);
+        const std::string text = message_of(
+          [&] { multigrid.update(problem.matrix, problem.without_penalty); });
+        verify(name + ", indefinite",
+               contains(text, "not symmetric and positive definite"),
+               text);
+        problem.matrix.copy_from(values);
+        multigrid.update(problem.matrix, problem.without_penalty);
+        check(", after an error");
+      }
+  }
+
   /// A finest level without a matrix.
   template <int dim>
   void
@@ -782,6 +863,8 @@ main(int argc, char **argv)
         for (const unsigned int p : {1, 2, 4})
           compare_multigrid<2>(p, 6);
         compare_multigrid<3>(2, 2);
+        compare_set_up<2>(3, 6);
+        compare_set_up<3>(2, 2);
         compare_without_matrix<2>(3, 5);
         compare_without_matrix<3>(4, 2);
         compare_gmres<2>(2, 6);

@@ -190,7 +190,9 @@ namespace Tessella
    * result, so that cycles on small meshes do not wait for launches. Values of
    * the matrix may change in between; a reinit() of the matrix needs a new
    * initialize() as ever. Results have the same bits as without graphs. With
-   * several processes, whose cycles exchange data, there are no graphs.
+   * several processes, whose cycles exchange data, there are no graphs. After
+   * update() the graphs of Chebyshev's polynomial are still valid. Its set-up
+   * is a graph as well from the second update() on, if structures are kept.
    *
    * <b>Same input, same bits</b>: as for the matrices and preconditioners.
    * vmult() of one object may not run in several threads at the same time.
@@ -357,6 +359,12 @@ namespace Tessella
     template <typename VectorType>
     void
     step(VectorType &x, const VectorType &b) const;
+
+    /// Key of a DeviceGraph whose work calls vmult(): a graph stays valid as
+    /// long as the key is the same, which it is after update() with the
+    /// smoother Smoother::chebyshev on one process.
+    DeviceGraph::Key
+    graph_key() const;
 
     const MultigridReport &
     report() const;
