@@ -2,10 +2,11 @@
 #ifndef tessella_source_grid_local_facets_h
 #define tessella_source_grid_local_facets_h
 
-#include <tessella/portable/geometry.h>
+#include <tessella/grid/polytopic_mesh.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -63,8 +64,9 @@ namespace Tessella
     /// Values at two corners. Registers of 16 bytes exist on every x86-64.
     struct CornerPair
     {
-      typedef double Type __attribute__((vector_size(16)));
-      typedef double Unaligned
+      typedef double    Type __attribute__((vector_size(16)));
+      typedef long long Integer __attribute__((vector_size(16)));
+      typedef double    Unaligned
         __attribute__((vector_size(16), aligned(8), may_alias));
 
       static Type
@@ -80,6 +82,10 @@ namespace Tessella
     };
 
 
+
+    /// Number of pairs of corners of a facet; the last pair may be incomplete.
+    template <int dim>
+    constexpr int n_pairs = LocalFacet<dim>::max_corners / 2;
 
     /// Evaluates a . x + a_0 at all corners of @p facet, each as dot() does.
     /// @p value has max_corners entries.
@@ -130,37 +136,59 @@ namespace Tessella
         return dot<dim>(wall[i], x) + wall_0[i];
       }
 
-      // Returns false if the base is degenerate.
+      // Returns false if the base is degenerate. Two walls at a time.
       bool
       set_direction(const LocalFacet<dim> &base, const double *direction)
       {
-        n_walls = base.n_corners;
-        for (int i = 0; i < n_walls; ++i)
+        using Pair = CornerPair::Type;
+        n_walls    = base.n_corners;
+        for (int i = 0; i < n_walls; i += 2)
           {
-            const double *p = base.corner[i];
-            double        w[3];
-            if (dim == 2)
+            Pair p[dim], w[dim];
+            for (int d = 0; d < dim; ++d)
+              p[d] = CornerPair::load(&base.coordinate[d][i]);
+            if constexpr (dim == 2)
               {
-                w[0] = -direction[1];
-                w[1] = direction[0];
+                w[0] = Pair{-direction[1], -direction[1]};
+                w[1] = Pair{direction[0], direction[0]};
               }
             else
               {
-                const double *q       = base.corner[(i + 1) % n_walls];
-                double        edge[3] = {};
+                // Edges to the next corners. The corner after the last one is
+                // the first, which a triangle has twice.
+                Pair edge[dim];
                 for (int d = 0; d < dim; ++d)
-                  edge[d] = q[d] - p[d];
-                double e[3] = {direction[0], direction[1], direction[dim - 1]};
-                Geometry::cross_product(edge, e, w);
+                  {
+                    const double *x = base.coordinate[d];
+                    edge[d] = Pair{x[i + 1], x[(i + 2) % max_walls]} - p[d];
+                  }
+                for (int d = 0; d < dim; ++d)
+                  {
+                    const int e = (d + 1) % dim, f = (d + 2) % dim;
+                    w[d] = edge[e] * direction[f] - edge[f] * direction[e];
+                  }
               }
-            double scale = 0;
-            for (int d = 0; d < dim; ++d)
+            Pair scale = w[0] * (base.centre[0] - p[0]);
+            for (int d = 1; d < dim; ++d)
               scale += w[d] * (base.centre[d] - p[d]);
-            if (!(std::abs(scale) > std::numeric_limits<double>::min()))
-              return false;
+            // A triangle has no fourth wall.
+            const bool both = i + 1 < n_walls;
+            if (!both)
+              scale[1] = 1.;
+            for (int j = 0; j < 2; ++j)
+              if (!(std::abs(scale[j]) > std::numeric_limits<double>::min()))
+                return false;
             for (int d = 0; d < dim; ++d)
-              wall[i][d] = w[d] / scale;
-            wall_0[i] = -dot<dim>(wall[i], p);
+              w[d] /= scale;
+            Pair constant = w[0] * p[0];
+            for (int d = 1; d < dim; ++d)
+              constant += w[d] * p[d];
+            for (int j = 0; j < (both ? 2 : 1); ++j)
+              {
+                for (int d = 0; d < dim; ++d)
+                  wall[i + j][d] = w[d][j];
+                wall_0[i + j] = -constant[j];
+              }
           }
         return true;
       }
@@ -176,6 +204,20 @@ namespace Tessella
                      double *const          height)
     {
       evaluate_at_corners<dim>(gauge.height, gauge.height_0, facet, height);
+    }
+
+    /// The largest of the values at all corners, see evaluate_at_corners().
+    template <int dim>
+    inline double
+    largest_of_corners(const double *const value)
+    {
+      auto largest = CornerPair::load(value);
+      for (int j = 1; j < n_pairs<dim>; ++j)
+        {
+          const auto other = CornerPair::load(value + 2 * j);
+          largest          = other > largest ? other : largest;
+        }
+      return std::max(largest[0], largest[1]);
     }
 
     /// Whether one of the first @p n corners is above the base.
@@ -195,7 +237,8 @@ namespace Tessella
     /// K(h) is known to be free. tighten() returns the inverse of the height
     /// for which this facet does not meet the interior either, which is the
     /// maximum of s and of min_i wall_i / height over the points of the facet
-    /// above the base. This minimum of linear-fractional functions attains its
+    /// above the base, or any value from limit on if that maximum is at least
+    /// limit. This minimum of linear-fractional functions attains its
     /// maximum at a corner, at a point of an edge where two wall functions are
     /// equal, or at the point on the axis where all are equal.
     /// n: number of corners of the facet; w: number of walls.
@@ -214,7 +257,7 @@ namespace Tessella
       {}
 
       double
-      tighten()
+      tighten(const double limit)
       {
         const bool above = is_above(gauge, height, n);
         if (!above && facet.n_points == 0)
@@ -223,62 +266,95 @@ namespace Tessella
         consider_points();
         if (!above || free)
           return s;
+        find_sides();
         consider_corners();
         if constexpr (dim == 2)
           {
             consider_edge(0, 1);
             return s;
           }
-        for (int j = 0; j < n; ++j)
-          consider_edge(j, (j + 1) % n);
+        // Edges cost the most and come last.
+        if (s >= limit)
+          return s;
         consider_triangle(0, 1, 2);
         if constexpr (n == 4)
           {
             consider_triangle(0, 2, 3);
             if (facet.warped)
               {
-                consider_edge(0, 2);
-                consider_edge(1, 3);
                 consider_triangle(0, 1, 3);
                 consider_triangle(1, 2, 3);
               }
           }
+        if (s >= limit)
+          return s;
+        for (int j = 0; j < n; ++j)
+          consider_edge(j, (j + 1) % n);
+        if constexpr (n == 4)
+          if (facet.warped)
+            {
+              consider_edge(0, 2);
+              consider_edge(1, 3);
+            }
         return s;
       }
 
     private:
+      using Pair    = CornerPair::Type;
+      using Integer = CornerPair::Integer;
+
+      // Sets bit i of each corner for which wall_i - s height is at most bound.
+      void
+      find_bits(const double bound, Integer (&bits)[n_pairs<dim>]) const
+      {
+        for (int j = 0; j < n_pairs<dim>; ++j)
+          {
+            const Pair z = s * CornerPair::load(height + 2 * j);
+            bits[j]      = Integer{0, 0};
+            for (int i = 0; i < w; ++i)
+              bits[j] |= (CornerPair::load(wall[i] + 2 * j) - z <= bound) &
+                         Integer{1ll << i, 1ll << i};
+          }
+      }
+
       // Evaluates the wall functions at the corners; true if all corners lie
       // beyond one wall.
       bool
       evaluate_walls()
       {
-        bool free = false;
         for (int i = 0; i < w; ++i)
-          {
-            evaluate_at_corners<dim>(gauge.wall[i],
-                                     gauge.wall_0[i],
-                                     facet,
-                                     wall[i]);
-            bool beyond = true;
-            for (int j = 0; j < n_lanes; j += 2)
-              {
-                const auto difference = CornerPair::load(wall[i] + j) -
-                                        s * CornerPair::load(height + j);
-                beyond &= (difference[0] <= gauge_tolerance) &
-                          (difference[1] <= gauge_tolerance);
-              }
-            free |= beyond;
-            if (free && facet.n_points == 0)
-              return true;
-          }
-        return free;
+          evaluate_at_corners<dim>(gauge.wall[i],
+                                   gauge.wall_0[i],
+                                   facet,
+                                   wall[i]);
+        Integer bits[n_pairs<dim>];
+        find_bits(gauge_tolerance, bits);
+        for (int j = 1; j < n_pairs<dim>; ++j)
+          bits[0] &= bits[j];
+        return (bits[0][0] & bits[0][1]) != 0;
+      }
+
+      // Finds the walls beyond which each corner clearly lies. Corners beyond
+      // one wall, and edges with both ends beyond the same, cannot increase s.
+      void
+      find_sides()
+      {
+        Integer bits[n_pairs<dim>];
+        find_bits(-gauge_tolerance, bits);
+        for (int j = 0; j < 2 * n_pairs<dim>; ++j)
+          side[j] = static_cast<int>(bits[j / 2][j % 2]);
       }
 
       // Point of height z where b is the smallest wall function.
       void
       consider(const double z, const double b)
       {
-        if (b > gauge_tolerance && z > gauge.tolerance)
+        // The factor keeps all points for which the quotient exceeds s after
+        // rounding; the others need no division.
+        constexpr double below_one =
+          1. - 4. * std::numeric_limits<double>::epsilon();
+        if (b > gauge_tolerance && z > gauge.tolerance &&
+            b >= s * z * below_one)
           s = std::max(s, b / z);
       }
 
@@ -302,19 +378,21 @@ namespace Tessella
       consider_corners()
       {
         for (int j = 0; j < n; ++j)
-          {
-            double b = std::numeric_limits<double>::infinity();
-            for (int i = 0; i < w; ++i)
-              b = std::min(b, wall[i][j]);
-            consider(height[j], b);
-          }
+          if (side[j] == 0)
+            {
+              double b = wall[0][j];
+              for (int i = 1; i < w; ++i)
+                b = std::min(b, wall[i][j]);
+              consider(height[j], b);
+            }
       }
 
       // Points of the edge between two corners where wall functions are equal.
       void
       consider_edge(const int j, const int k)
       {
-        if (height[j] <= gauge.tolerance && height[k] <= gauge.tolerance)
+        if ((side[j] & side[k]) != 0 ||
+            (height[j] <= gauge.tolerance && height[k] <= gauge.tolerance))
           return;
         const auto at = [&](const double t, double &z, double &b) {
           z = height[j] + t * (height[k] - height[j]);
@@ -365,8 +443,9 @@ namespace Tessella
       const double *const    height; // of the corners
       double                 s;
       // Values at all corners, see evaluate_at_corners().
-      static constexpr int n_lanes = LocalFacet<dim>::max_corners;
-      double               wall[w][n_lanes];
+      double wall[w][2 * n_pairs<dim>];
+      // Bit i: beyond wall i, see find_sides().
+      int side[2 * n_pairs<dim>];
     };
 
 
@@ -378,19 +457,20 @@ namespace Tessella
     tighten(const Gauge<dim>      &gauge,
             const LocalFacet<dim> &facet,
             const double *const    height,
-            const double           s)
+            const double           s,
+            const double           limit)
     {
       // The compiler unrolls loops whose bounds are constants.
       if constexpr (dim == 2)
-        return Obstacle<2, 2, 2>(gauge, facet, height, s).tighten();
+        return Obstacle<2, 2, 2>(gauge, facet, height, s).tighten(limit);
       else if (facet.n_corners == 4)
         return gauge.n_walls == 4
-                 ? Obstacle<3, 4, 4>(gauge, facet, height, s).tighten()
-                 : Obstacle<3, 4, 3>(gauge, facet, height, s).tighten();
+                 ? Obstacle<3, 4, 4>(gauge, facet, height, s).tighten(limit)
+                 : Obstacle<3, 4, 3>(gauge, facet, height, s).tighten(limit);
       else
         return gauge.n_walls == 4
-                 ? Obstacle<3, 3, 4>(gauge, facet, height, s).tighten()
-                 : Obstacle<3, 3, 3>(gauge, facet, height, s).tighten();
+                 ? Obstacle<3, 3, 4>(gauge, facet, height, s).tighten(limit)
+                 : Obstacle<3, 3, 3>(gauge, facet, height, s).tighten(limit);
     }
 
     /// The same without heights.
@@ -398,11 +478,12 @@ namespace Tessella
     inline double
     tighten(const Gauge<dim>      &gauge,
             const LocalFacet<dim> &facet,
-            const double           s)
+            const double           s,
+            const double           limit)
     {
       double height[LocalFacet<dim>::max_corners];
       evaluate_heights(gauge, facet, height);
-      return tighten(gauge, facet, height, s);
+      return tighten(gauge, facet, height, s, limit);
     }
 
 
@@ -424,11 +505,13 @@ namespace Tessella
         split(facets, 0, 0, n);
       }
 
+      // Ends early when the result exceeds limit.
       double
       tighten(const Gauge<dim>                   &gauge,
               const std::vector<LocalFacet<dim>> &facets,
               const unsigned int                  base,
-              double                              s) const
+              double                              s,
+              const double                        limit) const
       {
         unsigned int stack[128];
         unsigned int n_stack = 0;
@@ -442,7 +525,9 @@ namespace Tessella
               {
                 for (unsigned int i = node.begin; i < node.end; ++i)
                   if (order[i] != base)
-                    s = internal::tighten(gauge, facets[order[i]], s);
+                    s = internal::tighten(gauge, facets[order[i]], s, limit);
+                if (s > limit)
+                  return s;
               }
             else
               {
@@ -570,6 +655,112 @@ namespace Tessella
       std::vector<unsigned int> order;
       std::vector<Node>         nodes;
     };
+
+
+
+    /// Points that outline curved facets, in the position that side 0 sees:
+    /// those of facet f are offset[f] .. offset[f + 1]. Without curved facets,
+    /// offset may be empty.
+    struct Outline
+    {
+      std::vector<std::size_t> offset;
+      std::vector<double>      points;
+    };
+
+
+
+    /// Facets of one polytope and their search tree.
+    template <int dim>
+    struct LocalPolytope
+    {
+      std::vector<LocalFacet<dim>> facets;
+      FacetTree<dim>               tree;
+      bool                         use_tree;
+      bool                         curved;
+      bool                         coverable;
+    };
+
+
+
+    /// Lists the facets of a polytope. The other members of @p local are set
+    /// by the caller.
+    template <int dim>
+    void
+    collect_facets(const PolytopicMesh<dim> &mesh,
+                   const Outline            &outline,
+                   const unsigned int        polytope,
+                   LocalPolytope<dim>       &local)
+    {
+      local.facets.clear();
+      local.curved = false;
+      for (unsigned int e = mesh.polytope_interface_offset[polytope];
+           e < mesh.polytope_interface_offset[polytope + 1];
+           ++e)
+        {
+          const unsigned int interface = mesh.polytope_interface[e] / 2;
+          const unsigned int side      = mesh.polytope_interface[e] % 2;
+          // Entry 0 of the shifts is zero.
+          const double *shift =
+            mesh.shift.data() +
+            (side == 1 ? dim * mesh.interface_shift[interface] : 0);
+          for (unsigned int f = mesh.facet_offset[interface];
+               f < mesh.facet_offset[interface + 1];
+               ++f)
+            {
+              local.facets.emplace_back();
+              LocalFacet<dim>   &facet = local.facets.back();
+              const unsigned int first = mesh.facet_vertex_offset[f];
+              facet.n_corners =
+                std::min<int>(mesh.facet_vertex_offset[f + 1] - first,
+                              LocalFacet<dim>::max_corners);
+              const double *vertices = &mesh.facet_vertices[first * dim];
+              for (int j = 0; j < facet.n_corners; ++j)
+                {
+                  // Convert from lexicographic to cyclic order.
+                  const int to = (facet.n_corners == 4 && j >= 2 ? 5 - j : j);
+                  for (int d = 0; d < dim; ++d)
+                    facet.corner[to][d] = vertices[j * dim + d] + shift[d];
+                }
+              for (int d = 0; d < dim; ++d)
+                {
+                  for (int j = 0; j < LocalFacet<dim>::max_corners; ++j)
+                    facet.coordinate[d][j] =
+                      facet.corner[j < facet.n_corners ? j : 0][d];
+                  facet.centre[d] = 0;
+                  for (int j = 0; j < facet.n_corners; ++j)
+                    facet.centre[d] += facet.corner[j][d];
+                  facet.centre[d] /= facet.n_corners;
+                  facet.inner_normal[d] =
+                    (side == 0 ? -1. : 1.) * mesh.facet_normal[f * dim + d];
+                }
+              facet.warped = false;
+              if (facet.n_corners == 4)
+                {
+                  double warp = 0;
+                  for (int d = 0; d < dim; ++d)
+                    warp += facet.inner_normal[d] *
+                            (facet.corner[0][d] - facet.corner[1][d] +
+                             facet.corner[2][d] - facet.corner[3][d]);
+                  facet.warped = warp * warp > 1e-16 * mesh.facet_measure[f];
+                }
+              facet.side     = 2 * f + side;
+              facet.subcell  = mesh.facet_subcell[2 * f + side];
+              facet.points   = nullptr;
+              facet.n_points = 0;
+              facet.shift    = shift;
+              if (mesh.facet_type[f] == FacetType::tabulated)
+                {
+                  local.curved = true;
+                  if (!outline.offset.empty())
+                    {
+                      const std::size_t q = outline.offset[f];
+                      facet.n_points      = outline.offset[f + 1] - q;
+                      facet.points        = outline.points.data() + q * dim;
+                    }
+                }
+            }
+        }
+    }
   } // namespace internal
 } // namespace Tessella
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
+#include <deal.II/base/exceptions.h>
 #include <deal.II/base/parallel.h>
 
 #include <tessella/grid/penalty.h>
@@ -31,111 +32,6 @@ namespace Tessella
     // and tries more directions below poor_height.
     constexpr double good_height = 0.75;
     constexpr double poor_height = 0.55;
-
-
-
-    // Points that outline curved facets, in the position that side 0 sees:
-    // those of facet f are offset[f] .. offset[f + 1]. Without curved facets,
-    // offset may be empty.
-    struct Outline
-    {
-      std::vector<std::size_t> offset;
-      std::vector<double>      points;
-    };
-
-
-
-    // Facets of one polytope and their search tree.
-    template <int dim>
-    struct LocalPolytope
-    {
-      std::vector<LocalFacet<dim>> facets;
-      FacetTree<dim>               tree;
-      bool                         use_tree;
-      bool                         curved;
-      bool                         coverable;
-    };
-
-
-
-    template <int dim>
-    void
-    collect_facets(const PolytopicMesh<dim> &mesh,
-                   const Outline            &outline,
-                   const unsigned int        polytope,
-                   LocalPolytope<dim>       &local)
-    {
-      local.facets.clear();
-      local.curved = false;
-      for (unsigned int e = mesh.polytope_interface_offset[polytope];
-           e < mesh.polytope_interface_offset[polytope + 1];
-           ++e)
-        {
-          const unsigned int interface = mesh.polytope_interface[e] / 2;
-          const unsigned int side      = mesh.polytope_interface[e] % 2;
-          // Entry 0 of the shifts is zero.
-          const double *shift =
-            mesh.shift.data() +
-            (side == 1 ? dim * mesh.interface_shift[interface] : 0);
-          for (unsigned int f = mesh.facet_offset[interface];
-               f < mesh.facet_offset[interface + 1];
-               ++f)
-            {
-              local.facets.emplace_back();
-              LocalFacet<dim>   &facet = local.facets.back();
-              const unsigned int first = mesh.facet_vertex_offset[f];
-              facet.n_corners =
-                std::min<int>(mesh.facet_vertex_offset[f + 1] - first,
-                              LocalFacet<dim>::max_corners);
-              const double *vertices = &mesh.facet_vertices[first * dim];
-              for (int j = 0; j < facet.n_corners; ++j)
-                {
-                  // Convert from lexicographic to cyclic order.
-                  const int to = (facet.n_corners == 4 && j >= 2 ? 5 - j : j);
-                  for (int d = 0; d < dim; ++d)
-                    facet.corner[to][d] = vertices[j * dim + d] + shift[d];
-                }
-              for (int d = 0; d < dim; ++d)
-                {
-                  for (int j = 0; j < LocalFacet<dim>::max_corners; ++j)
-                    facet.coordinate[d][j] =
-                      facet.corner[j < facet.n_corners ? j : 0][d];
-                  facet.centre[d] = 0;
-                  for (int j = 0; j < facet.n_corners; ++j)
-                    facet.centre[d] += facet.corner[j][d];
-                  facet.centre[d] /= facet.n_corners;
-                  facet.inner_normal[d] =
-                    (side == 0 ? -1. : 1.) * mesh.facet_normal[f * dim + d];
-                }
-              facet.warped = false;
-              if (facet.n_corners == 4)
-                {
-                  double warp = 0;
-                  for (int d = 0; d < dim; ++d)
-                    warp += facet.inner_normal[d] *
-                            (facet.corner[0][d] - facet.corner[1][d] +
-                             facet.corner[2][d] - facet.corner[3][d]);
-                  facet.warped =
-                    std::abs(warp) > 1e-8 * std::sqrt(mesh.facet_measure[f]);
-                }
-              facet.side     = 2 * f + side;
-              facet.subcell  = mesh.facet_subcell[2 * f + side];
-              facet.points   = nullptr;
-              facet.n_points = 0;
-              facet.shift    = shift;
-              if (mesh.facet_type[f] == FacetType::tabulated)
-                {
-                  local.curved = true;
-                  if (!outline.offset.empty())
-                    {
-                      const std::size_t q = outline.offset[f];
-                      facet.n_points      = outline.offset[f + 1] - q;
-                      facet.points        = outline.points.data() + q * dim;
-                    }
-                }
-            }
-        }
-    }
 
 
 
@@ -293,7 +189,7 @@ namespace Tessella
           box_centre[d] = 0.5 * (box[d] + box[dim + d]);
         const bool found = search(normal) || search_to(target) ||
                            search_to(box_centre) ||
-                           (summit != nullptr && search_to(summit));
+                           (has_summit && search_to(summit()));
         if (!found && best < poor_height * highest)
           search_oblique_directions();
         return best;
@@ -305,24 +201,34 @@ namespace Tessella
       void
       find_highest_point()
       {
+        highest = 0;
         if (!local.use_tree)
           for (unsigned int g = 0; g < local.facets.size(); ++g)
-            evaluate_heights(gauge, local.facets[g], heights[g]);
-        highest = gauge.height_0;
+            {
+              evaluate_heights(gauge, local.facets[g], heights[g]);
+              top[g]  = largest_of_corners<dim>(heights[g]);
+              highest = std::max(highest, top[g]);
+            }
+        has_summit = !local.use_tree && !local.curved && highest > 0;
         if (local.use_tree || local.curved)
-          for (int d = 0; d < dim; ++d)
-            highest += normal[d] * box[normal[d] > 0 ? dim + d : d];
-        else
           {
-            highest = 0;
-            for (unsigned int g = 0; g < local.facets.size(); ++g)
-              for (int j = 0; j < local.facets[g].n_corners; ++j)
-                if (heights[g][j] > highest)
-                  {
-                    highest = heights[g][j];
-                    summit  = local.facets[g].corner[j];
-                  }
+            highest = gauge.height_0;
+            for (int d = 0; d < dim; ++d)
+              highest += normal[d] * box[normal[d] > 0 ? dim + d : d];
           }
+      }
+
+      // The first of the highest corners, if has_summit.
+      const double *
+      summit() const
+      {
+        for (unsigned int g = 0; g < local.facets.size(); ++g)
+          if (top[g] == highest)
+            for (int j = 0; j < local.facets[g].n_corners; ++j)
+              if (heights[g][j] == highest)
+                return local.facets[g].corner[j];
+        Assert(false, dealii::ExcInternalError());
+        return facet.centre;
       }
 
       // Lists the facets, except for the base, that may be in the way. Those of
@@ -335,8 +241,7 @@ namespace Tessella
           return;
         for (unsigned int g = 0; g < local.facets.size(); ++g)
           if (g != base &&
-              (local.facets[g].n_points > 0 ||
-               is_above(gauge, heights[g], local.facets[g].n_corners)))
+              (local.facets[g].n_points > 0 || top[g] > gauge.tolerance))
             obstacles[n_obstacles++] = g;
       }
 
@@ -352,9 +257,8 @@ namespace Tessella
         const unsigned int n     = mesh.subcell_vertex_offset[s + 1] - first;
         const double      *x     = &mesh.subcell_vertices[first * dim];
         const SubCellType  type  = mesh.subcell_type[s];
-        double             centre[dim] = {};
-        double             own         = 0;
-        const double      *apex        = x;
+        double             own   = 0;
+        const double      *apex  = x;
         for (unsigned int j = 0; j < n; ++j)
           {
             const double z = gauge.evaluate_height(x + j * dim);
@@ -363,8 +267,6 @@ namespace Tessella
                 own  = z;
                 apex = x + j * dim;
               }
-            for (int d = 0; d < dim; ++d)
-              centre[d] += x[j * dim + d] / n;
           }
         const bool convex = type == SubCellType::simplex ||
                             type == SubCellType::parallelepiped ||
@@ -372,7 +274,17 @@ namespace Tessella
         // If the sub-cell may not be convex, the start value is half of its
         // height, which remains if every direction fails.
         best = convex ? own : 0.5 * own;
-        std::copy_n(type == SubCellType::simplex ? apex : centre, dim, target);
+        if (type == SubCellType::simplex)
+          {
+            std::copy_n(apex, dim, target);
+            return;
+          }
+        // n is a power of two, by which a product is as exact as a quotient.
+        std::fill_n(target, dim, 0.);
+        const double inverse = 1. / n;
+        for (unsigned int j = 0; j < n; ++j)
+          for (int d = 0; d < dim; ++d)
+            target[d] += x[j * dim + d] * inverse;
       }
 
       // Improves the best height by that along a direction; true if it is good
@@ -394,12 +306,20 @@ namespace Tessella
         const double limit =
           best > 0 ? 1. / best : std::numeric_limits<double>::infinity();
         if (local.use_tree)
-          inverse = local.tree.tighten(gauge, local.facets, base, inverse);
+          {
+            // Beyond this bound the height is less than the best one in spite
+            // of rounding, so that the tree need not be finished.
+            const double bound =
+              limit * (1. + 4. * std::numeric_limits<double>::epsilon());
+            inverse =
+              local.tree.tighten(gauge, local.facets, base, inverse, bound);
+          }
         else
           for (unsigned int i = 0; i < n_obstacles; ++i)
             {
               const unsigned int g = obstacles[i];
-              inverse = tighten(gauge, local.facets[g], heights[g], inverse);
+              inverse =
+                tighten(gauge, local.facets[g], heights[g], inverse, limit);
               if (inverse >= limit)
                 {
                   // It probably is in the way of the next direction, too.
@@ -459,11 +379,13 @@ namespace Tessella
       const double             *normal, *box;
       Gauge<dim>                gauge;
       double                    highest = 0, best = 0;
-      const double             *summit = nullptr; // null pointer: not known
+      bool                      has_summit = false;
       double                    target[dim];
       // Heights of the corners of all facets, and those that may be in the way;
       // without a search tree only.
       double heights[max_facets_without_tree][LocalFacet<dim>::max_corners];
+      // The largest height of each facet's corners.
+      double       top[max_facets_without_tree];
       unsigned int obstacles[max_facets_without_tree], n_obstacles;
     };
 
