@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -93,6 +95,8 @@ namespace Tessella
                            triangulation.get_reference_cells().size() == 1
                          ? &shapes(triangulation.get_reference_cells()[0])
                          : nullptr)
+          , n_facet_vertices(equal_number_of_face_vertices(only_shape))
+          , is_conforming(triangulation.n_levels() == 1)
           , curved(triangulation, cells, shapes, mapping)
           , periodic(triangulation)
         {
@@ -106,8 +110,10 @@ namespace Tessella
         FlatView<dim>
         build()
         {
-          sort_cells_into_polytopes();
-          allocate_subcells();
+          run_together({[&]() { sort_cells_into_polytopes(); },
+                        [&]() { allocate_subcell_vertices(); },
+                        [&]() { allocate_subcells(); }});
+          number_subcell_vertices();
           divide_into_parts();
           parallel_for(parts.size(), 1, [&](const unsigned int i) {
             work_on_part(parts[i]);
@@ -115,13 +121,27 @@ namespace Tessella
           sort_records();
           allocate_interfaces();
           fill_interfaces();
+          // Filling a new array with zeros takes as long as the system needs to
+          // provide the memory; the longest of these arrays has half of it all.
+          run_together({[&]() { allocate_facet_vertices(); },
+                        [&]() { allocate_facets(); },
+                        [&]() { list_interfaces_of_polytopes(); }});
+          fill_facets();
           if (curved.n_curved() > 0)
             fill_curved_facets();
-          list_interfaces_of_polytopes();
           return {std::move(view), std::move(curved_facets), curved.n_curved()};
         }
 
       private:
+        // Runs independent pieces of work at the same time.
+        static void
+        run_together(const std::vector<std::function<void()>> &pieces)
+        {
+          parallel_for(pieces.size(), 1, [&](const std::size_t i) {
+            pieces[i]();
+          });
+        }
+
         void
         sort_cells_into_polytopes()
         {
@@ -144,22 +164,40 @@ namespace Tessella
         }
 
         void
+        allocate_subcell_vertices()
+        {
+          std::size_t n_vertices = 0;
+          if (only_shape != nullptr)
+            n_vertices =
+              std::size_t(view.subcell_offset.back()) * only_shape->n_corners;
+          else
+            for (unsigned int c = 0; c < cells.size(); ++c)
+              if (ids[c] != invalid_index)
+                n_vertices += shape_of(c).n_corners;
+          view.subcell_vertices.resize(n_vertices * dim);
+        }
+
+        void
         allocate_subcells()
         {
-          const unsigned int n_subcells = view.subcell_cell.size();
+          const unsigned int n_subcells = view.subcell_offset.back();
           view.subcell_vertex_offset.resize(n_subcells + 1);
-          view.subcell_vertex_offset[0] = 0;
-          for (unsigned int s = 0; s < n_subcells; ++s)
-            view.subcell_vertex_offset[s + 1] =
-              view.subcell_vertex_offset[s] +
-              shape_of(view.subcell_cell[s]).n_corners;
-          view.subcell_vertices.resize(
-            static_cast<std::size_t>(view.subcell_vertex_offset[n_subcells]) *
-            dim);
           view.subcell_type.resize(n_subcells);
           view.subcell_material.resize(n_subcells);
           view.box.resize(static_cast<std::size_t>(n_polytopes) * 2 * dim);
           view.measure.resize(n_polytopes);
+        }
+
+        void
+        number_subcell_vertices()
+        {
+          view.subcell_vertex_offset[0] = 0;
+          for (unsigned int s = 0; s < view.subcell_cell.size(); ++s)
+            view.subcell_vertex_offset[s + 1] =
+              view.subcell_vertex_offset[s] +
+              (only_shape != nullptr ? *only_shape
+                                     : shape_of(view.subcell_cell[s]))
+                .n_corners;
         }
 
         void
@@ -188,8 +226,10 @@ namespace Tessella
         void
         work_on_part(PolytopeRange &part)
         {
-          part.records.reserve(view.subcell_offset[part.end] -
-                               view.subcell_offset[part.begin]);
+          // Most cells own at most half of their faces.
+          part.records.reserve(dim *
+                               std::size_t(view.subcell_offset[part.end] -
+                                           view.subcell_offset[part.begin]));
           for (unsigned int k = part.begin; k < part.end; ++k)
             {
               double *box     = view.box.data() + std::size_t(2 * dim) * k;
@@ -346,6 +386,8 @@ namespace Tessella
             }
           // The neighbour's polytope is on side 0 and creates the facet, unless
           // this cell is the finer one.
+          if (is_conforming)
+            return;
           const unsigned int index   = cell->face_index(face.number);
           const unsigned int n_faces = shape_of(nc).n_faces;
           if (has_face(neighbor, n_faces, index, face.number ^ 1u))
@@ -428,7 +470,9 @@ namespace Tessella
                         " facets, too many for the 32-bit indices of "
                         "the flat view."));
           accumulate(record_offset);
-          records.resize(n_records);
+          // Not initialised: the threads that fill the records touch the memory
+          // first.
+          records.reset(new FacetRecord[n_records]);
           interface_offset.assign(n_polytopes + 1, 0);
 
           // Records from other ranges go to the end of the range of their
@@ -454,12 +498,12 @@ namespace Tessella
           for (unsigned int k = part.begin; k < part.end; ++k)
             {
               const unsigned int n     = fill[k] - record_offset[k];
-              const auto         first = records.begin() + record_offset[k];
-              const auto         last  = records.begin() + record_offset[k + 1];
+              FacetRecord *const first = records.get() + record_offset[k];
+              FacetRecord *const last  = records.get() + record_offset[k + 1];
               std::copy(source, source + n, first);
               source += n;
               std::sort(first, last);
-              for (auto r = first; r != last; ++r)
+              for (const FacetRecord *r = first; r != last; ++r)
                 if (r == first || r->key != (r - 1)->key)
                   ++interface_offset[k + 1];
             }
@@ -470,32 +514,15 @@ namespace Tessella
         allocate_interfaces()
         {
           const unsigned int n_interfaces = interface_offset[n_polytopes];
-          const unsigned int n_facets =
-            static_cast<unsigned int>(records.size());
           view.interface_polytope.resize(2 * std::size_t(n_interfaces));
           view.interface_boundary_id.resize(n_interfaces);
           view.interface_shift.resize(n_interfaces);
           view.facet_offset.resize(n_interfaces + 1);
-          view.facet_offset[n_interfaces] = n_facets;
+          view.facet_offset[n_interfaces] = n_facets();
           view.shift.assign(dim, 0.);
           for (const auto &shift : periodic.shifts)
             for (int d = 0; d < dim; ++d)
               view.shift.push_back(shift[d]);
-
-          view.facet_vertex_offset.resize(n_facets + 1);
-          view.facet_vertex_offset[0] = 0;
-          for (unsigned int f = 0; f < n_facets; ++f)
-            view.facet_vertex_offset[f + 1] =
-              view.facet_vertex_offset[f] +
-              (dim == 2 ? 2
-                        : shape_of(source_cell(records[f]))
-                            .n_face_vertices[records[f].face]);
-          view.facet_type.resize(n_facets);
-          view.facet_vertices.resize(
-            static_cast<std::size_t>(view.facet_vertex_offset[n_facets]) * dim);
-          view.facet_normal.resize(static_cast<std::size_t>(n_facets) * dim);
-          view.facet_measure.resize(n_facets);
-          view.facet_subcell.resize(2 * static_cast<std::size_t>(n_facets));
         }
 
         void
@@ -505,12 +532,43 @@ namespace Tessella
             unsigned int next = interface_offset[k];
             for (unsigned int f = record_offset[k]; f < record_offset[k + 1];
                  ++f)
-              {
-                if (f == record_offset[k] ||
-                    records[f].key != records[f - 1].key)
-                  fill_interface(next++, k, f);
-                fill_facet(f, next - 1);
-              }
+              if (f == record_offset[k] || records[f].key != records[f - 1].key)
+                fill_interface(next++, k, f);
+          });
+        }
+
+        void
+        allocate_facet_vertices()
+        {
+          view.facet_vertex_offset.resize(n_facets() + 1);
+          view.facet_vertex_offset[0] = 0;
+          for (unsigned int f = 0; f < n_facets(); ++f)
+            view.facet_vertex_offset[f + 1] =
+              view.facet_vertex_offset[f] +
+              (n_facet_vertices != 0 ? n_facet_vertices
+                                     : shape_of(source_cell(records[f]))
+                                         .n_face_vertices[records[f].face]);
+          view.facet_vertices.resize(
+            static_cast<std::size_t>(view.facet_vertex_offset.back()) * dim);
+        }
+
+        void
+        allocate_facets()
+        {
+          view.facet_type.resize(n_facets());
+          view.facet_normal.resize(static_cast<std::size_t>(n_facets()) * dim);
+          view.facet_measure.resize(n_facets());
+          view.facet_subcell.resize(2 * static_cast<std::size_t>(n_facets()));
+        }
+
+        void
+        fill_facets()
+        {
+          parallel_for(view.n_interfaces(), 1024, [&](const unsigned int i) {
+            for (unsigned int f = view.facet_offset[i];
+                 f < view.facet_offset[i + 1];
+                 ++f)
+              fill_facet(f, i);
           });
         }
 
@@ -543,8 +601,16 @@ namespace Tessella
           view.facet_subcell[2 * std::size_t(facet) + 1] = r.second;
           const unsigned int    c                        = source_cell(r);
           const CellShape<dim> &shape                    = shape_of(c);
-          double                vertices[dim << dim];
-          cell_vertices(c, shape, vertices);
+          double                copy[dim << dim];
+          const double         *vertices = copy;
+          if (shape.is_simplex || shape.is_collapsed())
+            cell_vertices(c, shape, copy);
+          else // The sub-cell has all vertices of the cell in the same order.
+            vertices =
+              view.subcell_vertices.data() +
+              std::size_t(
+                view.subcell_vertex_offset[r.side == 0 ? r.first : r.second]) *
+                dim;
           const unsigned int n = shape.n_face_vertices[r.face];
           double            *v = view.facet_vertices.data() +
                       std::size_t(view.facet_vertex_offset[facet]) * dim;
@@ -695,6 +761,24 @@ namespace Tessella
           return only_shape != nullptr ? *only_shape
                                        : shapes(cells[cell]->reference_cell());
         }
+        unsigned int
+        n_facets() const
+        {
+          return record_offset[n_polytopes];
+        }
+        // Number of vertices of all facets, or 0 if they differ.
+        static unsigned int
+        equal_number_of_face_vertices(const CellShape<dim> *const shape)
+        {
+          if (dim == 2)
+            return 2;
+          if (shape == nullptr)
+            return 0;
+          for (unsigned int f = 1; f < shape->n_faces; ++f)
+            if (shape->n_face_vertices[f] != shape->n_face_vertices[0])
+              return 0;
+          return shape->n_face_vertices[0];
+        }
         // Cell that determines the geometry of a facet.
         unsigned int
         source_cell(const FacetRecord &r) const
@@ -713,7 +797,10 @@ namespace Tessella
         const unsigned int                n_polytopes, n_owned;
         const CellShapes<dim>            &shapes;
         // Null pointer if there are several types of cells.
-        const CellShape<dim>     *only_shape;
+        const CellShape<dim> *only_shape;
+        const unsigned int    n_facet_vertices;
+        // Whether every face is one of both its cells.
+        const bool                is_conforming;
         const CurvedGeometry<dim> curved;
         const PeriodicShifts<dim> periodic;
 
@@ -721,8 +808,8 @@ namespace Tessella
         std::vector<unsigned int>  subcell_of_cell;
         std::vector<PolytopeRange> parts;
         // First record of each polytope, and all records.
-        std::vector<unsigned int> record_offset;
-        std::vector<FacetRecord>  records;
+        std::vector<unsigned int>      record_offset;
+        std::unique_ptr<FacetRecord[]> records;
         // First interface with each polytope on side 0.
         std::vector<unsigned int> interface_offset;
       };
