@@ -61,31 +61,33 @@ namespace Tessella
 
 
 
-    /// Values at two corners. Registers of 16 bytes exist on every x86-64.
-    struct CornerPair
+    /// Values at all corners of a facet. The compiler divides vectors that are
+    /// longer than the registers.
+    template <int dim>
+    struct Corners
     {
-      typedef double    Type __attribute__((vector_size(16)));
-      typedef long long Integer __attribute__((vector_size(16)));
-      typedef double    Unaligned
-        __attribute__((vector_size(16), aligned(8), may_alias));
-
-      static Type
-      load(const double *x)
-      {
-        return *reinterpret_cast<const Unaligned *>(x);
-      }
-      static void
-      store(const Type &value, double *x)
-      {
-        *reinterpret_cast<Unaligned *>(x) = value;
-      }
+      static constexpr int n = LocalFacet<dim>::max_corners;
+      typedef double       Type __attribute__((vector_size(8 * n)));
+      typedef long long    Integer __attribute__((vector_size(8 * n)));
+      typedef double       Unaligned
+        __attribute__((vector_size(8 * n), aligned(8), may_alias));
     };
 
-
-
-    /// Number of pairs of corners of a facet; the last pair may be incomplete.
     template <int dim>
-    constexpr int n_pairs = LocalFacet<dim>::max_corners / 2;
+    inline typename Corners<dim>::Unaligned &
+    corners(double *const x)
+    {
+      return *reinterpret_cast<typename Corners<dim>::Unaligned *>(x);
+    }
+
+    template <int dim>
+    inline const typename Corners<dim>::Unaligned &
+    corners(const double *const x)
+    {
+      return *reinterpret_cast<const typename Corners<dim>::Unaligned *>(x);
+    }
+
+
 
     /// Evaluates a . x + a_0 at all corners of @p facet, each as dot() does.
     /// @p value has max_corners entries.
@@ -96,14 +98,11 @@ namespace Tessella
                         const LocalFacet<dim> &facet,
                         double *const          value)
     {
-      for (int j = 0; j < LocalFacet<dim>::max_corners; j += 2)
-        {
-          CornerPair::Type sum =
-            a[0] * CornerPair::load(&facet.coordinate[0][j]);
-          for (int d = 1; d < dim; ++d)
-            sum += a[d] * CornerPair::load(&facet.coordinate[d][j]);
-          CornerPair::store(sum + a_0, value + j);
-        }
+      typename Corners<dim>::Type sum =
+        a[0] * corners<dim>(facet.coordinate[0]);
+      for (int d = 1; d < dim; ++d)
+        sum += a[d] * corners<dim>(facet.coordinate[d]);
+      corners<dim>(value) = sum + a_0;
     }
 
 
@@ -136,60 +135,53 @@ namespace Tessella
         return dot<dim>(wall[i], x) + wall_0[i];
       }
 
-      // Returns false if the base is degenerate. Two walls at a time.
+      // Returns false if the base is degenerate. Lane i is wall i.
       bool
       set_direction(const LocalFacet<dim> &base, const double *direction)
       {
-        using Pair = CornerPair::Type;
-        n_walls    = base.n_corners;
-        for (int i = 0; i < n_walls; i += 2)
+        using Walls = typename Corners<dim>::Type;
+        n_walls     = base.n_corners;
+        Walls p[dim], w[dim];
+        for (int d = 0; d < dim; ++d)
+          p[d] = corners<dim>(base.coordinate[d]);
+        if constexpr (dim == 2)
           {
-            Pair p[dim], w[dim];
+            w[0] = Walls{} - direction[1];
+            w[1] = Walls{} + direction[0];
+          }
+        else
+          {
+            // Edges to the next corners. The corner after the last one is the
+            // first, which a triangle has twice.
+            Walls edge[dim];
             for (int d = 0; d < dim; ++d)
-              p[d] = CornerPair::load(&base.coordinate[d][i]);
-            if constexpr (dim == 2)
               {
-                w[0] = Pair{-direction[1], -direction[1]};
-                w[1] = Pair{direction[0], direction[0]};
+                const double *x = base.coordinate[d];
+                edge[d]         = Walls{x[1], x[2], x[3], x[0]} - p[d];
               }
-            else
-              {
-                // Edges to the next corners. The corner after the last one is
-                // the first, which a triangle has twice.
-                Pair edge[dim];
-                for (int d = 0; d < dim; ++d)
-                  {
-                    const double *x = base.coordinate[d];
-                    edge[d] = Pair{x[i + 1], x[(i + 2) % max_walls]} - p[d];
-                  }
-                for (int d = 0; d < dim; ++d)
-                  {
-                    const int e = (d + 1) % dim, f = (d + 2) % dim;
-                    w[d] = edge[e] * direction[f] - edge[f] * direction[e];
-                  }
-              }
-            Pair scale = w[0] * (base.centre[0] - p[0]);
-            for (int d = 1; d < dim; ++d)
-              scale += w[d] * (base.centre[d] - p[d]);
-            // A triangle has no fourth wall.
-            const bool both = i + 1 < n_walls;
-            if (!both)
-              scale[1] = 1.;
-            for (int j = 0; j < 2; ++j)
-              if (!(std::abs(scale[j]) > std::numeric_limits<double>::min()))
-                return false;
             for (int d = 0; d < dim; ++d)
-              w[d] /= scale;
-            Pair constant = w[0] * p[0];
-            for (int d = 1; d < dim; ++d)
-              constant += w[d] * p[d];
-            for (int j = 0; j < (both ? 2 : 1); ++j)
               {
-                for (int d = 0; d < dim; ++d)
-                  wall[i + j][d] = w[d][j];
-                wall_0[i + j] = -constant[j];
+                const int e = (d + 1) % dim, f = (d + 2) % dim;
+                w[d] = edge[e] * direction[f] - edge[f] * direction[e];
               }
           }
+        Walls scale = w[0] * (base.centre[0] - p[0]);
+        for (int d = 1; d < dim; ++d)
+          scale += w[d] * (base.centre[d] - p[d]);
+        for (int i = 0; i < max_walls; ++i)
+          if (i >= n_walls)
+            scale[i] = 1.; // A triangle has no fourth wall.
+          else if (!(std::abs(scale[i]) > std::numeric_limits<double>::min()))
+            return false;
+        for (int d = 0; d < dim; ++d)
+          w[d] /= scale;
+        Walls constant = w[0] * p[0];
+        for (int d = 1; d < dim; ++d)
+          constant += w[d] * p[d];
+        corners<dim>(wall_0) = -constant;
+        for (int i = 0; i < max_walls; ++i)
+          for (int d = 0; d < dim; ++d)
+            wall[i][d] = w[d][i];
         return true;
       }
     };
@@ -211,13 +203,10 @@ namespace Tessella
     inline double
     largest_of_corners(const double *const value)
     {
-      auto largest = CornerPair::load(value);
-      for (int j = 1; j < n_pairs<dim>; ++j)
-        {
-          const auto other = CornerPair::load(value + 2 * j);
-          largest          = other > largest ? other : largest;
-        }
-      return std::max(largest[0], largest[1]);
+      double largest = value[0];
+      for (int j = 1; j < LocalFacet<dim>::max_corners; ++j)
+        largest = std::max(largest, value[j]);
+      return largest;
     }
 
     /// Whether one of the first @p n corners is above the base.
@@ -300,21 +289,16 @@ namespace Tessella
       }
 
     private:
-      using Pair    = CornerPair::Type;
-      using Integer = CornerPair::Integer;
-
       // Sets bit i of each corner for which wall_i - s height is at most bound.
-      void
-      find_bits(const double bound, Integer (&bits)[n_pairs<dim>]) const
+      typename Corners<dim>::Integer
+      find_bits(const double bound) const
       {
-        for (int j = 0; j < n_pairs<dim>; ++j)
-          {
-            const Pair z = s * CornerPair::load(height + 2 * j);
-            bits[j]      = Integer{0, 0};
-            for (int i = 0; i < w; ++i)
-              bits[j] |= (CornerPair::load(wall[i] + 2 * j) - z <= bound) &
-                         Integer{1ll << i, 1ll << i};
-          }
+        const typename Corners<dim>::Type z = s * corners<dim>(height);
+        typename Corners<dim>::Integer    bits =
+          (corners<dim>(wall[0]) - z <= bound) & 1;
+        for (int i = 1; i < w; ++i)
+          bits |= (corners<dim>(wall[i]) - z <= bound) & (1ll << i);
+        return bits;
       }
 
       // Evaluates the wall functions at the corners; true if all corners lie
@@ -327,11 +311,11 @@ namespace Tessella
                                    gauge.wall_0[i],
                                    facet,
                                    wall[i]);
-        Integer bits[n_pairs<dim>];
-        find_bits(gauge_tolerance, bits);
-        for (int j = 1; j < n_pairs<dim>; ++j)
-          bits[0] &= bits[j];
-        return (bits[0][0] & bits[0][1]) != 0;
+        const auto bits   = find_bits(gauge_tolerance);
+        long long  common = bits[0];
+        for (int j = 1; j < max_corners; ++j)
+          common &= bits[j];
+        return common != 0;
       }
 
       // Finds the walls beyond which each corner clearly lies. Corners beyond
@@ -339,10 +323,9 @@ namespace Tessella
       void
       find_sides()
       {
-        Integer bits[n_pairs<dim>];
-        find_bits(-gauge_tolerance, bits);
-        for (int j = 0; j < 2 * n_pairs<dim>; ++j)
-          side[j] = static_cast<int>(bits[j / 2][j % 2]);
+        const auto bits = find_bits(-gauge_tolerance);
+        for (int j = 0; j < max_corners; ++j)
+          side[j] = static_cast<int>(bits[j]);
       }
 
       // Point of height z where b is the smallest wall function.
@@ -443,9 +426,10 @@ namespace Tessella
       const double *const    height; // of the corners
       double                 s;
       // Values at all corners, see evaluate_at_corners().
-      double wall[w][2 * n_pairs<dim>];
+      static constexpr int max_corners = LocalFacet<dim>::max_corners;
+      double               wall[w][max_corners];
       // Bit i: beyond wall i, see find_sides().
-      int side[2 * n_pairs<dim>];
+      int side[max_corners];
     };
 
 
