@@ -18,6 +18,11 @@ DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
 DEAL_II_ENABLE_EXTRA_DIAGNOSTICS
 
 #  include <algorithm>
+#  include <array>
+#  include <cstdint>
+#  include <limits>
+#  include <string>
+#  include <vector>
 
 #  include "../base/parallel_for.h"
 #  include "matrix_traits.h"
@@ -49,12 +54,12 @@ namespace Tessella
       reinit(MatrixType &matrix, MatrixStructure &structure)
       {
         structure.on_all_processes([&] { check_limits(structure); });
-        const std::uint64_t first_row =
+        const std::uint64_t first =
           structure.n_processes > 1 ? structure.partition()->first_row() : 0;
         // The map of the columns of deal.II's object can be set by its reinit()
         // only.
         dealii::IndexSet owned(structure.n_dofs);
-        owned.add_range(first_row, first_row + structure.n_owned_rows);
+        owned.add_range(first, first + structure.n_owned_rows);
         matrix.reinit(owned,
                       owned,
                       dealii::DynamicSparsityPattern(structure.n_dofs,
@@ -67,7 +72,7 @@ namespace Tessella
         const Teuchos::RCP<const Map>    rows    = present->getRowMap();
         const Teuchos::RCP<Graph>        graph =
           Teuchos::rcp(new Graph(rows,
-                                 column_map(structure, first_row, *rows),
+                                 column_map(structure, first, *rows),
                                  Teuchos::arcp(make_offsets(structure)),
                                  Teuchos::arcp(make_columns(structure))));
         graph->expertStaticFillComplete(rows, rows);
@@ -147,12 +152,12 @@ namespace Tessella
       /// The columns of a process: those that it owns and its ghosts.
       static Teuchos::RCP<const Map>
       column_map(const MatrixStructure &structure,
-                 const std::uint64_t    first_row,
+                 const std::uint64_t    first,
                  const Map             &rows)
       {
         std::vector<GlobalIndex> columns(structure.n_owned_rows);
         for (std::uint64_t i = 0; i < structure.n_owned_rows; ++i)
-          columns[i] = static_cast<GlobalIndex>(first_row + i);
+          columns[i] = static_cast<GlobalIndex>(first + i);
         columns.insert(columns.end(),
                        structure.ghost_columns.begin(),
                        structure.ghost_columns.end());
@@ -208,19 +213,26 @@ namespace Tessella
       {
         const BlockSparsity              &blocks     = structure.blocks;
         const std::vector<std::uint64_t> &dof_offset = structure.dof_offset;
-        const auto all_columns = matrix.getColMap()->getLocalElementList();
-        const std::uint64_t n  = structure.n_owned_rows;
-        if (static_cast<std::uint64_t>(all_columns.size()) !=
-              n + structure.ghost_columns.size() ||
-            !std::equal(structure.ghost_columns.begin(),
-                        structure.ghost_columns.end(),
-                        all_columns.begin() + n,
-                        [](const dealii::types::global_dof_index a,
-                           const GlobalIndex                     b) {
-                          return static_cast<GlobalIndex>(a) == b;
-                        }))
+        const auto                        local = matrix.getLocalMatrixHost();
+        const std::uint64_t               n     = structure.n_owned_rows;
+        if (static_cast<std::uint64_t>(local.numCols()) !=
+            n + structure.ghost_columns.size())
           return false;
-        const auto        local  = matrix.getLocalMatrixHost();
+        // The owned rows are consecutive, and their columns come first.
+        const Map        &rows        = *matrix.getRowMap();
+        const Map        &all_columns = *matrix.getColMap();
+        const GlobalIndex first       = rows.getMinGlobalIndex();
+        const auto has_global = [](const Map &map, const auto i, const auto g) {
+          return map.getGlobalElement(static_cast<LocalIndex>(i)) ==
+                 static_cast<GlobalIndex>(g);
+        };
+        for (std::uint64_t i = 0; i < n; ++i)
+          if (!has_global(rows, i, first + i) ||
+              !has_global(all_columns, i, first + i))
+            return false;
+        for (std::uint64_t i = 0; i < structure.ghost_columns.size(); ++i)
+          if (!has_global(all_columns, n + i, structure.ghost_columns[i]))
+            return false;
         const auto *const offset = local.graph.row_map.data();
         const auto *const column = local.graph.entries.data();
         return all_of_block_rows(
