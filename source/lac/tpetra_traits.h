@@ -6,10 +6,9 @@
 
 #ifdef TESSELLA_HAVE_TPETRA
 
-#  include <deal.II/lac/dynamic_sparsity_pattern.h>
 #  include <deal.II/lac/trilinos_tpetra_sparse_matrix.h>
+#  include <deal.II/lac/trilinos_tpetra_sparsity_pattern.h>
 #  include <deal.II/lac/trilinos_tpetra_vector.h>
-#  include <deal.II/lac/vector_operation.h>
 
 DEAL_II_DISABLE_EXTRA_DIAGNOSTICS
 #  include <Tpetra_CrsGraph.hpp>
@@ -60,13 +59,11 @@ namespace Tessella
         // only.
         dealii::IndexSet owned(structure.n_dofs);
         owned.add_range(first, first + structure.n_owned_rows);
-        matrix.reinit(owned,
-                      owned,
-                      dealii::DynamicSparsityPattern(structure.n_dofs,
-                                                     structure.n_dofs,
-                                                     owned),
-                      structure.communicator);
-        matrix.compress(dealii::VectorOperation::insert);
+        // Patterns of other types must not be empty on any process.
+        dealii::LinearAlgebra::TpetraWrappers::SparsityPattern<HostMemory>
+          no_entries(owned, owned, structure.communicator, 0);
+        no_entries.compress();
+        matrix.reinit(no_entries);
 
         const Teuchos::RCP<TpetraMatrix> present = matrix.trilinos_rcp();
         const Teuchos::RCP<const Map>    rows    = present->getRowMap();
@@ -264,11 +261,12 @@ namespace Tessella
       static void
       check(const VectorType &vector, const MatrixStructure &structure)
       {
-        structure.check_distribution(vector.size(),
-                                     vector.locally_owned_size());
+        // Ghosts count as entries of the process.
         AssertThrow(!vector.has_ghost_elements(),
                     dealii::ExcMessage("The vector has ghost entries: call "
                                        "reinit() of the assembler on it."));
+        structure.check_distribution(vector.size(),
+                                     vector.locally_owned_size());
       }
 
       static double *

@@ -9,6 +9,7 @@
 #include <deal.II/lac/precondition.h>
 #include <deal.II/lac/solver_cg.h>
 #include <deal.II/lac/trilinos_tpetra_sparse_matrix.h>
+#include <deal.II/lac/trilinos_tpetra_sparsity_pattern.h>
 #include <deal.II/lac/trilinos_tpetra_vector.h>
 
 #include <tessella/assembly/polytopic_assembler.h>
@@ -17,6 +18,7 @@
 #include <tessella/numerics/vector_tools.h>
 
 #include <Tpetra_CrsMatrix.hpp>
+#include <map>
 
 #include "../messages.h"
 #include "../tests.h"
@@ -111,6 +113,25 @@ namespace
                 1e-10 * expected.linfty_norm());
   }
 
+  // Moves all entries to the next column, the last one's to the first.
+  void
+  shift_columns(TpetraMatrix &matrix, const IndexSet &owned)
+  {
+    DynamicSparsityPattern pattern(owned.size(), owned.size(), owned);
+    {
+      const auto columns = matrix.trilinos_matrix().getColMap();
+      const auto local   = matrix.trilinos_matrix().getLocalMatrixHost();
+      for (types::global_dof_index i = 0; i < owned.n_elements(); ++i)
+        for (auto e = local.graph.row_map(i); e < local.graph.row_map(i + 1);
+             ++e)
+          pattern.add(owned.nth_index_in_set(i),
+                      (columns->getGlobalElement(local.graph.entries(e)) + 1) %
+                        owned.size());
+    }
+    matrix.reinit(owned, owned, pattern, MPI_COMM_WORLD);
+    matrix.compress(VectorOperation::insert);
+  }
+
   template <int dim>
   void
   check_errors(const std::string                     &suffix,
@@ -129,15 +150,23 @@ namespace
         message);
     };
     const IndexSet owned = handler.locally_owned_dofs();
-    matrix.reinit(owned,
-                  owned,
-                  DynamicSparsityPattern(owned.size(), owned.size(), owned),
-                  MPI_COMM_WORLD);
-    matrix.compress(VectorOperation::insert);
+    LinearAlgebra::TpetraWrappers::SparsityPattern<MemorySpace::Host>
+      no_entries(owned, owned, MPI_COMM_WORLD, 0);
+    no_entries.compress();
+    matrix.reinit(no_entries);
     fails("matrix without entries",
           "The matrix does not have the structure of this mesh and element");
-    // The same number of entries in other columns.
+    // As many entries in each row, but in the next columns, if there are
+    // others. deal.II takes such patterns only if all processes have rows.
     assembler.reinit(matrix);
+    if (on_all(owned.n_elements() > 0) &&
+        matrix.n_nonzero_elements() < std::size_t(owned.size()) * owned.size())
+      {
+        shift_columns(matrix, owned);
+        fails("matrix with other columns",
+              "The matrix does not have the structure of this mesh");
+        assembler.reinit(matrix);
+      }
     rhs.reinit(owned, complete_index_set(owned.size()), MPI_COMM_WORLD);
     if (Utilities::MPI::n_mpi_processes(MPI_COMM_WORLD) > 1)
       fails("vector with ghosts", "The vector has ghost entries");
