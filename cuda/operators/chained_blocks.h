@@ -8,7 +8,7 @@
 
 // Last steps of the Jacobians of a PointwiseOperator, for device memory: the
 // check of their entries, and what add_chained_jacobian() adds. The kernels run
-// in the present stream of graph.h.
+// in current_stream(), see graph.h.
 
 namespace Tessella
 {
@@ -46,9 +46,8 @@ namespace Tessella
       /// its pair of components, so that one entry of each sub-block tells.
       /// Leaves the smallest polytope_error_code() in @p error. @p n_basis:
       /// functions of each polytope and component. With null pointers in place
-      /// of the members of
-      /// @p rows that concern blocks, the rows have a diagonal block alone.
-      /// Cost: reads one entry of each sub-block.
+      /// of the members of @p rows that concern blocks, the rows have a
+      /// diagonal block alone. Cost: reads one entry of each sub-block.
       void
       check_blocks(const ChainedRows  &rows,
                    const unsigned int  n_test,

@@ -8,8 +8,8 @@
 #include <cstdint>
 
 // What PolytopewiseOperator computes on a device around the kernel of a
-// functor. All pointers are to device memory, and all kernels run in the
-// present stream of graph.h.
+// functor. All pointers are to device memory, and all kernels run in
+// current_stream(), see graph.h.
 
 namespace Tessella
 {

@@ -279,7 +279,8 @@ namespace Tessella
             std::copy_n(apex, dim, target);
             return;
           }
-        // n is a power of two, by which a product is as exact as a quotient.
+        // A product with 1 / n is as exact as a quotient where n is a power of
+        // two, which it is but for curved triangles.
         std::fill_n(target, dim, 0.);
         const double inverse = 1. / n;
         for (unsigned int j = 0; j < n; ++j)

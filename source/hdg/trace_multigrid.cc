@@ -415,10 +415,13 @@ namespace Tessella
     {
       bool is_prepared = false;
       if (set_up.is_possible(*smoother.matrix, data.smoother))
-        {
-          set_up.start({&smoother}, data.symmetric, false);
-          is_prepared = set_up.finish();
-        }
+        try
+          {
+            set_up.start({&smoother}, data.symmetric, false);
+            is_prepared = set_up.finish();
+          }
+        catch (const ExceptionBase &)
+          {}
       // A failure comes again, with its cause.
       if (!is_prepared)
         smoother.prepare(data.smoother, data.symmetric, false);

@@ -34,10 +34,10 @@ namespace Tessella
   namespace internal
   {
     /**
-     * The structure is made as finished CSR arrays, which Tpetra takes without
-     * a copy, and the backends write into the array of the matrix's values:
-     * local columns are those of the structure, owned ones first, so that the
-     * entries have the order of MatrixStructure.
+     * The structure is made as finished CSR arrays, which Tpetra copies once
+     * without a search, and the backends write into the array of the matrix's
+     * values: local columns are those of the structure, owned ones first, so
+     * that the entries have the order of MatrixStructure.
      */
     template <>
     struct MatrixTraits<

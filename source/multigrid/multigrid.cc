@@ -4,6 +4,7 @@
 #include <deal.II/base/timer.h>
 
 #include <tessella/base/error_message.h>
+#include <tessella/grid/revision.h>
 #include <tessella/lac/host_vector.h>
 #include <tessella/multigrid/multigrid.h>
 
@@ -95,6 +96,11 @@ namespace Tessella
     /// Whether prepare_together() follows, so that matrices of levels need not
     /// be tested one after the other.
     bool together = false;
+    /// Whether such a set-up failed and the one level by level succeeded, as it
+    /// does with other penalties: it would fail again.
+    bool one_by_one = false;
+    /// Number of this object, for key().
+    const std::uint64_t number = new_revision();
     /// Number of inversions of the coarsest matrix by nested dissection.
     std::uint64_t n_dissections = 0;
     /// Boxes of the coarsest polytopes of this process.
@@ -994,7 +1000,8 @@ namespace Tessella
           level->prepared = false;
       };
       forget();
-      together = can_prepare_together();
+      together         = !one_by_one && can_prepare_together();
+      const bool tried = together;
       if (together)
         {
           bool good = false;
@@ -1016,6 +1023,7 @@ namespace Tessella
         }
       compute();
       prepare_levels();
+      one_by_one = one_by_one || tried;
     }
 
     bool
@@ -1291,6 +1299,8 @@ namespace Tessella
       inverse.add_to_key(result);
       result.push_back(DeviceGraph::address(basis.data()));
       result.push_back(n_dissections);
+      // Arrays of another object can have the same addresses.
+      result.push_back(number);
       return result;
     }
 

@@ -355,12 +355,13 @@ namespace Tessella
         device_call(
           [&] { Operations::download(n, results.data(), found.data()); });
       });
-      // The function changes on no process if one of them has thrown.
-      if (target != nullptr)
-        on_all_processes(geometry.handler.get_communicator(), [&]() {
+      // The function changes on no process if one of them has thrown. The
+      // target is also null where a process has no degrees of freedom.
+      on_all_processes(geometry.handler.get_communicator(), [&]() {
+        if (target != nullptr)
           device_call(
             [&] { Operations::copy(changed.size(), changed.data(), target); });
-        });
+      });
       return found;
     }
 

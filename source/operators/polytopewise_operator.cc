@@ -199,12 +199,12 @@ namespace Tessella
       });
       std::vector<double> results =
         call_all(function, copy.data(), target ? copy.data() : nullptr);
-      if (target != nullptr)
-        on_all_processes(comm, [&]() {
+      on_all_processes(comm, [&]() {
+        if (target != nullptr)
           internal::device_call([&] {
             internal::Device::upload(target, copy.data(), copy.size());
           });
-        });
+      });
       return results;
     }
 

@@ -485,11 +485,7 @@ main(int argc, char **argv)
         AgglomerationHandler<2> handler(triangulation);
         handler.agglomerate(make_strategy<2>("none"));
         handler.distribute_dofs(FE_BoundingBoxLegendre<2>(1));
-#ifdef TESSELLA_HAVE_CUDA
         const std::string advice = "take the backend host or automatic";
-#else
-      const std::string advice = "take the host backend, or build with";
-#endif
         verify("no device",
                contains(message_of([&] {
                           HDG<2> hdg(handler,

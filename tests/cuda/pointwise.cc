@@ -508,8 +508,11 @@ namespace
   {
     Triangulation<dim> boxes, simplices;
     dealii::GridGenerator::subdivided_hyper_cube(boxes, 3, 0., 1., true);
-    dealii::GridGenerator::subdivided_hyper_cube_with_simplices(
-      simplices, 2, 0., 1., true);
+    dealii::GridGenerator::subdivided_hyper_cube_with_simplices(simplices, 2);
+    // As with the colours of the boxes.
+    for (const auto &face : simplices.active_face_iterators())
+      if (face->at_boundary() && face->center()[0] > 1. - 1e-12)
+        face->set_boundary_id(1);
     AgglomerationHandler<dim> polytopes(boxes), cells(simplices);
     polytopes.agglomerate(make_strategy<dim>("steps"));
     cells.agglomerate(make_strategy<dim>("none"));

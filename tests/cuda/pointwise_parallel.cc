@@ -54,8 +54,12 @@ namespace
         difference     = d <= difference ? difference : d;
         size           = std::max(size, std::abs(b[i]));
       }
-    return Utilities::MPI::max(difference, comm) /
-           Utilities::MPI::max(size, comm);
+    // A maximum over processes may lose what is not a number.
+    if (!std::isfinite(difference))
+      difference = std::numeric_limits<double>::infinity();
+    difference = Utilities::MPI::max(difference, comm);
+    size       = Utilities::MPI::max(size, comm);
+    return difference == 0. ? 0. : difference / size;
   }
 
   template <int dim>

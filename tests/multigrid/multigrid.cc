@@ -82,7 +82,7 @@ namespace
     Vector<double> w(n);
     w = v;
     check(prefix<dim>() + "float", difference(w, z) < 1e9 * bound / 2.);
-    // A matrix with the structure of another one, which it outlives
+    // A matrix can have the structure of another one and outlive it.
     Matrix same;
     {
       Matrix first;

@@ -192,7 +192,8 @@ namespace Tessella
    * initialize() as ever. Results have the same bits as without graphs. With
    * several processes, whose cycles exchange data, there are no graphs. After
    * update() the graphs of Chebyshev's polynomial are still valid. Its set-up
-   * is a graph as well from the second update() on, if structures are kept.
+   * is a graph as well from the second update() on, or from the first one if
+   * AdditionalData::keep_structures is set.
    *
    * <b>Same input, same bits</b>: as for the matrices and preconditioners.
    * vmult() of one object may not run in several threads at the same time.
