@@ -10,9 +10,7 @@ namespace Tessella
   {
     /// Whether the library is built with its CUDA backend, for `if constexpr`:
     /// in a build without it, the branch is compiled, but the functions of
-    /// cuda/ that it calls need no definitions. This holds for the branch
-    /// itself and for what it instantiates, not for other functions of its
-    /// file.
+    /// cuda/ that it calls need no definitions.
 #ifdef TESSELLA_HAVE_CUDA
     inline constexpr bool with_cuda = true;
 #else
