@@ -61,7 +61,7 @@ namespace Tessella
         SimplexMatrix values, derivatives[dim], face_values;
       };
 
-      /// What depends on the order of the quadrature.
+      /// Rules and tables of one order of the quadrature.
       struct Tables
       {
         unsigned int n_points, n_facet_points;
