@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 #include <algorithm>
-#include <cuda_pipeline_primitives.h>
 #include <mutex>
 #include <string>
 #include <type_traits>
 
 #include "../device/memory.h"
 #include "../device/pool_array.h"
+#include "batch_rows.h"
 #include "block_matrix.h"
 #include "pack.h"
 #include "vector.h"
@@ -57,14 +57,6 @@ namespace Tessella
           unsigned int  first_column, n_columns; ///< in blocks
         };
 
-        /// Number of values of a pack if all blocks have @p n rows.
-        template <typename Number>
-        __host__ __device__ constexpr int
-        small_pack(const int n)
-        {
-          return n % 4 == 0 && sizeof(Number) == 4 ? 4 : n % 2 == 0 ? 2 : 1;
-        }
-
         /// sum += a f, with one rounding everywhere (fma).
         template <typename Number, int V>
         __device__ inline void
@@ -75,17 +67,6 @@ namespace Tessella
 #pragma unroll
           for (int v = 0; v < V; ++v)
             sum.v[v] = fma(a.v[v], f, sum.v[v]);
-        }
-
-        template <typename Number, int V>
-        __device__ inline Number
-        total(const Pack<Number, V> &pack)
-        {
-          Number sum = pack.v[0];
-#pragma unroll
-          for (int v = 1; v < V; ++v)
-            sum += pack.v[v];
-          return sum;
         }
 
         /// Entry @p p of a vector whose ghost entries, with indices from @p n
@@ -271,21 +252,6 @@ namespace Tessella
             }
         }
 
-        /**
-         * Index of the pack, out of @p width packs, with which batch_kernel()
-         * begins the sum of row @p i of blocks of @p size rows. The packs of
-         * blocks of 4 or 8 rows have 16 bytes, and the first packs of different
-         * rows often lie in the same banks of shared memory; such rows
-         * therefore begin one pack apart from each other.
-         */
-        __device__ inline unsigned int
-        first_of_sum(const unsigned int size,
-                     const unsigned int i,
-                     const unsigned int width)
-        {
-          return size % 4 != 0 || width == 0 ? 0 : i * (1 - width) % 8 % width;
-        }
-
         /// Computes one row per thread, with the order of summation of
         /// batch_kernel(), for rows with ghost columns. @p size: rows of a
         /// unit.
@@ -331,12 +297,6 @@ namespace Tessella
 
         /// Largest number of components that product_kernel() computes at once.
         constexpr unsigned int max_components = 3;
-        /// Largest number of rows of blocks that are put into batches.
-        constexpr unsigned int max_batch_size = 10;
-        /// Largest number of rows of a batch: with n_threads rows, shared
-        /// memory would have room for fewer batches at a time.
-        constexpr unsigned int batch_rows = n_threads / 2;
-
         /// Consecutive block rows of a matrix with small blocks of uniform
         /// size.
         struct alignas(16) Batch
@@ -346,76 +306,6 @@ namespace Tessella
           unsigned int  first, n; ///< in block rows
           unsigned int  unused;
         };
-
-        /**
-         * Starts a copy of @p bytes bytes into shared memory by a thread block;
-         * size and both addresses must be multiples of 16. All threads call
-         * start_copy() and later finish_copy(), which is a barrier; other work
-         * may be done in between. @p state lies in shared memory and serves a
-         * single copy in the life of the thread block.
-         */
-        __device__ inline void
-        start_copy(void              *to,
-                   const void        *from,
-                   const unsigned int bytes,
-                   std::uint64_t     *state)
-        {
-#if __CUDA_ARCH__ >= 900
-          // A single instruction instead of one for every 16 bytes. The values
-          // are read only once and must not displace the vector from the
-          // caches.
-          if (threadIdx.x > 0)
-            return;
-          const unsigned int barrier =
-            static_cast<unsigned int>(__cvta_generic_to_shared(state));
-          asm volatile(
-            "{\n"
-            ".reg .b64 policy;\n"
-            "createpolicy.fractional.L2::evict_first.b64 policy, 1.0;\n"
-            "mbarrier.init.shared::cta.b64 [%0], 1;\n"
-            "fence.proxy.async.shared::cta;\n"
-            "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\n"
-            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes"
-            ".L2::cache_hint [%2], [%3], %1, [%0], policy;\n"
-            "}" ::"r"(barrier),
-            "r"(bytes),
-            "r"(static_cast<unsigned int>(__cvta_generic_to_shared(to))),
-            "l"(__cvta_generic_to_global(from))
-            : "memory");
-#else
-          for (unsigned int i = threadIdx.x * 16; i < bytes;
-               i += blockDim.x * 16)
-            __pipeline_memcpy_async(static_cast<char *>(to) + i,
-                                    static_cast<const char *>(from) + i,
-                                    16);
-          __pipeline_commit();
-#endif
-        }
-
-        __device__ inline void
-        finish_copy(std::uint64_t *state)
-        {
-#if __CUDA_ARCH__ >= 900
-          __syncthreads(); // the barrier is initialised
-          const unsigned int barrier =
-            static_cast<unsigned int>(__cvta_generic_to_shared(state));
-          unsigned int done = 0;
-          while (done == 0)
-            asm volatile(
-              "{\n"
-              ".reg .pred done;\n"
-              "mbarrier.try_wait.parity.shared::cta.b64 done, [%1], "
-              "0;\n"
-              "selp.u32 %0, 1, 0, done;\n"
-              "}"
-              : "=r"(done)
-              : "r"(barrier)
-              : "memory");
-#else
-          __pipeline_wait_prior(0);
-          __syncthreads();
-#endif
-        }
 
         /**
          * Product for small uniform blocks of N rows, for which a distribution
@@ -464,52 +354,23 @@ namespace Tessella
               end   = static_cast<unsigned int>(offset[1] - batch.first_block);
             }
 
-          // ---- vector: load the addresses of several packs first
-          constexpr int             U      = 3;
-          const unsigned int        n      = batch.n_blocks * n_packs;
+          // ---- vector
           const unsigned int *const column = columns + batch.first_block;
-          for (unsigned int m = threadIdx.x; m < n; m += U * n_threads)
-            {
-              unsigned int entry[U];
-              PackType     packs[U];
-#pragma unroll
-              for (int j = 0; j < U; ++j)
-                if (m + j * n_threads < n)
-                  entry[j] = column[(m + j * n_threads) / n_packs];
-#pragma unroll
-              for (int j = 0; j < U; ++j)
-                if (m + j * n_threads < n)
-                  packs[j] = reinterpret_cast<const PackType *>(
-                    x + entry[j])[(m + j * n_threads) % n_packs];
-#pragma unroll
-              for (int j = 0; j < U; ++j)
-                if (m + j * n_threads < n)
-                  z[m + j * n_threads] = packs[j];
-            }
+          gather_packs<PackType, n_packs>(
+            batch.n_blocks,
+            [&](const unsigned int m) { return column[m]; },
+            x,
+            z);
           finish_copy(&state);
 
           // ---- rows
           if (k >= batch.n)
             return;
-          const unsigned int    width     = (end - begin) * n_packs;
-          const Number *const   block_row = a + skip + begin * (N * N);
-          const PackType *const row =
-            reinterpret_cast<const PackType *>(block_row) + i * width;
-          const PackType *const entries    = z + begin * n_packs;
-          const unsigned int    first_pack = first_of_sum(N, i, width);
-          PackType              sum        = {};
-#pragma unroll 4
-          for (unsigned int m = 0; m < width; ++m)
-            {
-              unsigned int c = m + first_pack;
-              if (c >= width)
-                c -= width;
-              const PackType p = row[c], q = entries[c];
-#pragma unroll
-              for (int v = 0; v < V; ++v)
-                sum.v[v] = fma(p.v[v], q.v[v], sum.v[v]);
-            }
-          y.store(std::uint64_t(batch.first) * N + threadIdx.x, total(sum));
+          y.store(std::uint64_t(batch.first) * N + threadIdx.x,
+                  batch_row_sum<Number, N>(a + skip + begin * (N * N),
+                                           z + begin * n_packs,
+                                           i,
+                                           (end - begin) * n_packs));
         }
 
         /**
@@ -748,21 +609,6 @@ namespace Tessella
 #pragma unroll
           for (int v = 0; v < V; ++v)
             y.store(row + v, sum.v[v]);
-        }
-
-        /// Calls function(std::integral_constant<int, N>()) with N = @p n,
-        /// which is at most @p largest.
-        template <int largest, typename Function>
-        void
-        with_size(const unsigned int n, const Function &function)
-        {
-          if constexpr (largest > 1)
-            if (n < largest)
-              {
-                with_size<largest - 1>(n, function);
-                return;
-              }
-          function(std::integral_constant<int, largest>());
         }
 
         unsigned int
@@ -1284,28 +1130,15 @@ namespace Tessella
           const std::size_t    n        = sparsity.row_width.size();
           if (!made.uniform || max_n == 0 || max_n > max_batch_size)
             return;
-          // limit that lets a multiprocessor hold several batches
-          const std::size_t max_bytes = 46080;
-          // A block row of large blocks that leaves no room for three others is
-          // distributed to lanes, since too few threads of a batch would
-          // compute.
-          const std::size_t max_row_bytes =
-            max_n <= 6 ? max_bytes : max_bytes / 4;
           const auto n_blocks = [&](const std::size_t first,
                                     const std::size_t end) {
             return sparsity.block_offset[end] - sparsity.block_offset[first];
           };
-          const auto panel_size = [&](const std::uint64_t blocks) {
-            return blocks * max_n * max_n + 32 / sizeof(Number);
-          };
-          const auto bytes = [&](const std::uint64_t blocks) {
-            return (panel_size(blocks) + blocks * max_n) * sizeof(Number);
-          };
           std::vector<bool> &in_batch = lists.in_batch;
           in_batch.resize(n);
           for (std::size_t k = 0; k < n; ++k)
-            in_batch[k] =
-              !lists.is_shared(k) && bytes(n_blocks(k, k + 1)) <= max_row_bytes;
+            in_batch[k] = !lists.is_shared(k) &&
+                          fits_batch<Number>(n_blocks(k, k + 1), max_n);
           const std::size_t  most = std::max(1u, batch_rows / max_n);
           std::vector<Batch> list;
           std::size_t        max_panel = 0, max_rest = 0;
@@ -1320,7 +1153,9 @@ namespace Tessella
                   ++k;
                   continue;
                 }
-              while (end > k + 1 && bytes(n_blocks(k, end)) > max_bytes)
+              while (end > k + 1 &&
+                     batch_bytes<Number>(n_blocks(k, end), max_n) >
+                       max_batch_bytes)
                 --end;
               Batch batch       = {};
               batch.first       = static_cast<unsigned int>(k);
@@ -1329,8 +1164,8 @@ namespace Tessella
               batch.first_value = sparsity.value_offset[k];
               batch.n_blocks    = static_cast<unsigned int>(n_blocks(k, end));
               list.push_back(batch);
-              max_panel =
-                std::max<std::size_t>(max_panel, panel_size(batch.n_blocks));
+              max_panel = std::max<std::size_t>(
+                max_panel, batch_panel<Number>(batch.n_blocks, max_n));
               max_rest =
                 std::max<std::size_t>(max_rest, batch.n_blocks * max_n);
               k = end;

@@ -6,6 +6,7 @@
 #include "../device/memory.h"
 #include "../device/pool_array.h"
 #include "blocks.h"
+#include "polynomial_entry.h"
 #include "small_inverse.h"
 
 namespace Tessella
@@ -446,24 +447,6 @@ namespace Tessella
             }
         }
 
-        /// Entry i of D_k^{-1} x; blocks are stored column by column.
-        template <typename Number>
-        __device__ inline Number
-        diagonal_entry(const Number *__restrict__ block,
-                       const unsigned int n,
-                       const unsigned int i,
-                       const bool         transpose,
-                       const Number *__restrict__ x)
-        {
-          const unsigned int step = transpose ? 1 : n;
-          const Number      *p    = block + (transpose ? i * n : i);
-          Number             sum  = 0;
-#pragma unroll 4
-          for (unsigned int j = 0; j < n; ++j, p += step)
-            sum += *p * x[j];
-          return sum;
-        }
-
         /// A warp sets a diagonal block, see Blocks::set_diagonal().
         template <typename Number>
         __global__ void
@@ -509,39 +492,33 @@ namespace Tessella
         template <typename Number>
         __global__ void
         __launch_bounds__(n_threads)
-          polynomial_kernel(const unsigned int group,
-                            const BlockRows    rows,
-                            const Number *__restrict__ inverse,
-                            const bool   transpose,
-                            const Number alpha,
-                            const Number beta,
-                            const Number weight,
-                            const Number *__restrict__ r,
-                            Number *__restrict__ d,
-                            Number *__restrict__ x,
-                            const bool set,
-                            const double *__restrict__ divisor,
-                            const double factor)
+          polynomial_kernel(const unsigned int           group,
+                            const BlockRows              rows,
+                            const PolynomialStep<Number> step)
         {
           const std::uint64_t k = group_of_thread(group);
           if (k >= rows.n)
             return;
-          const Number scale =
-            divisor == nullptr ? beta : static_cast<Number>(factor / *divisor);
+          const Number        beta  = factor_of(step);
           const unsigned int  n     = rows.size(k);
           const std::uint64_t first = rows.dof_offset[k];
           for (unsigned int i = threadIdx.x % group; i < n; i += group)
             {
-              Number step =
-                scale * diagonal_entry(inverse + rows.square_offset[k],
-                                       n,
-                                       i,
-                                       transpose,
-                                       r + first);
-              if (alpha != 0)
-                step += alpha * d[first + i];
-              d[first + i] = step;
-              x[first + i] = set ? weight * step : x[first + i] + weight * step;
+              const Number entry =
+                diagonal_entry(step.inverse + rows.square_offset[k],
+                               n,
+                               i,
+                               step.transpose,
+                               step.r + first);
+              const Number d =
+                new_direction(step.alpha,
+                              step.alpha != 0 ? step.d[first + i] : Number(0),
+                              beta,
+                              entry);
+              step.d[first + i] = d;
+              step.x[first + i] = step.set
+                                    ? step.weight * d
+                                    : fma(step.weight, d, step.x[first + i]);
             }
         }
 
@@ -985,17 +962,7 @@ namespace Tessella
                      rows.n,
                      rows.max_size,
                      rows,
-                     step.inverse,
-                     step.transpose,
-                     step.alpha,
-                     step.beta,
-                     step.weight,
-                     step.r,
-                     step.d,
-                     step.x,
-                     step.set,
-                     step.divisor,
-                     step.factor);
+                     step);
       }
 
 

@@ -20,10 +20,13 @@ namespace Tessella
     struct BlockRows
     {
       /// Number of block rows; blocks with indices from n on are ghost columns.
-      unsigned int         n         = 0;
-      unsigned int         max_size  = 0; ///< largest number of rows of a block
-      unsigned int         max_width = 0; ///< largest row_width
-      std::uint64_t        n_dofs    = 0; ///< number of rows
+      unsigned int n         = 0;
+      unsigned int max_size  = 0; ///< largest number of rows of a block
+      unsigned int max_width = 0; ///< largest row_width
+      /// Number of rows of all blocks, ghost columns included, if it is the
+      /// same and all block rows have values of their own; else 0.
+      unsigned int         uniform = 0;
+      std::uint64_t        n_dofs  = 0; ///< number of rows
       const std::uint64_t *dof_offset, *block_offset, *value_offset;
       const unsigned int  *block_column, *column_offset, *row_width;
       /// First column of the diagonal block within its block row.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "block_ordering.h"
 #include "block_space.h"
@@ -14,6 +16,27 @@ namespace Tessella
   namespace internal
   {
     using namespace dealii;
+
+    namespace
+    {
+      // See BlockRows::uniform.
+      unsigned int
+      uniform_size(const BlockMatrixBase &matrix)
+      {
+        const auto &offset = matrix.dof_offset();
+        const auto &first  = matrix.block_sparsity().value_offset;
+        if (offset.size() < 2 ||
+            std::adjacent_find(first.begin(), first.end()) != first.end())
+          return 0;
+        const std::uint64_t size = offset[1];
+        for (std::size_t k = 0; k + 1 < offset.size(); ++k)
+          if (offset[k + 1] - offset[k] != size)
+            return 0;
+        return static_cast<unsigned int>(size);
+      }
+    } // namespace
+
+
 
     template <typename MatrixType>
     void
@@ -58,6 +81,7 @@ namespace Tessella
         rows.max_size =
           std::max(rows.max_size, unsigned(offset[k + 1] - offset[k]));
       n_squares       = squares[n];
+      rows.uniform    = uniform_size(A);
       const auto copy = [](auto &array, const auto &values) {
         array.assign(values);
         return array.data();
@@ -256,38 +280,81 @@ namespace Tessella
                                      Number            *x,
                                      Number            *r,
                                      Number            *d,
-                                     const double      *stored) const
+                                     const double      *stored,
+                                     Number            *second_d) const
     {
+      const bool by_one_kernel =
+        second_d != nullptr && !transpose && has_product_step();
+      // Present direction, and place of the next one.
+      Number *directions[2] = {d, by_one_kernel ? second_d : d};
       for (unsigned int i = 1; i <= degree; ++i)
         {
           // The residual is that of the sum of all d without weights.
-          const bool set = zero_start && i == 1;
-          if (i > 1)
-            matrix->subtract_product_owned(r,
-                                           d,
-                                           zero_start && i == 2 ? b : r,
-                                           transpose);
-          else if (!set)
-            matrix->subtract_product_owned(r, x, b, transpose);
-          const double factor = (8. * i - 4.) / (2. * i + 1.);
-          const Number alpha  = i == 1 ? 0. : (2. * i - 3.) / (2. * i + 1.),
-                       beta   = factor / largest,
-                       weight = chebyshev_weight(degree, i);
-          SpaceType::call([&] {
-            Blocks::polynomial_step(rows,
-                                    {inverse.data(),
-                                     transpose,
-                                     alpha,
-                                     beta,
-                                     weight,
-                                     set ? b : r,
-                                     d,
-                                     x,
-                                     set,
-                                     stored,
-                                     factor});
-          });
+          const bool             set  = zero_start && i == 1;
+          const Number *const    from = i == 1 ? x : directions[0];
+          const Number *const    rhs = i == 1 || (zero_start && i == 2) ? b : r;
+          const double           factor = (8. * i - 4.) / (2. * i + 1.);
+          PolynomialStep<Number> step   = {
+              inverse.data(),
+              transpose,
+              Number(i == 1 ? 0. : (2. * i - 3.) / (2. * i + 1.)),
+              Number(factor / largest),
+              Number(chebyshev_weight(degree, i)),
+            set ? b : r,
+              directions[1],
+              x,
+              set,
+              stored,
+              factor};
+          // A kernel that reads x for the product must not change it; the
+          // second step makes up for it.
+          const bool keep = i == 1;
+          if (by_one_kernel && !set && !(keep && degree == 1))
+            {
+              multiply_and_step({matrix->values(),
+                                 from,
+                                 rhs,
+                                 r,
+                                 step,
+                                 keep,
+                                 i == 2 && !zero_start
+                                   ? Number(chebyshev_weight(degree, 1))
+                                   : Number(0)});
+              std::swap(directions[0], directions[1]);
+              continue;
+            }
+          step.d = directions[0];
+          if (!set)
+            matrix->subtract_product_owned(r, from, rhs, transpose);
+          SpaceType::call([&] { Blocks::polynomial_step(rows, step); });
         }
+    }
+
+
+
+    template <typename MatrixType>
+    bool
+    BlockData<MatrixType>::has_product_step() const
+    {
+      if constexpr (on_device)
+        return !matrix->has_external_product() && SpaceType::call([&] {
+          return Device::has_product_step<Number>(rows);
+        });
+      else
+        return false;
+    }
+
+
+
+    template <typename MatrixType>
+    void
+    BlockData<MatrixType>::multiply_and_step(
+      const Device::ProductStep<Number> &product) const
+    {
+      if constexpr (on_device)
+        SpaceType::call([&] { Device::product_step(rows, product); });
+      else
+        (void)product;
     }
 
 

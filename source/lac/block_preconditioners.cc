@@ -25,8 +25,16 @@ namespace Tessella
               const bool        zero_start,
               const bool        transpose) const
     {
-      data.chebyshev(
-        degree, largest, zero_start, transpose, b, x, r.data(), d.data());
+      data.chebyshev(degree,
+                     largest,
+                     zero_start,
+                     transpose,
+                     b,
+                     x,
+                     r.data(),
+                     d.data(),
+                     nullptr,
+                     second_d.data());
     }
 
     Data                                      data;
@@ -34,6 +42,8 @@ namespace Tessella
     bool                                      symmetric = true;
     double                                    largest   = 0.;
     typename Data::template Array<value_type> r, d;
+    /// Second direction, on a device.
+    typename Data::template Array<value_type> second_d;
   };
 
 
@@ -70,11 +80,13 @@ namespace Tessella
   std::size_t
   BlockPreconditioner<MatrixType>::memory_consumption() const
   {
-    return sizeof(*this) + (implementation == nullptr
-                              ? 0
-                              : implementation->data.memory_consumption() +
-                                  implementation->r.memory_consumption() +
-                                  implementation->d.memory_consumption());
+    return sizeof(*this) +
+           (implementation == nullptr
+              ? 0
+              : implementation->data.memory_consumption() +
+                  implementation->r.memory_consumption() +
+                  implementation->d.memory_consumption() +
+                  implementation->second_d.memory_consumption());
   }
 
 
@@ -174,6 +186,9 @@ namespace Tessella
       implementation.data.largest_eigenvalue(data.symmetric);
     implementation.r.resize(matrix.n_owned_rows());
     implementation.d.resize(matrix.n_owned_rows());
+    if (std::is_same<MatrixType,
+                     DeviceBlockMatrix<typename MatrixType::value_type>>::value)
+      implementation.second_d.resize(matrix.n_owned_rows());
   }
 
 

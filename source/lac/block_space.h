@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../../cuda/device/memory_pool.h"
+#include "../../cuda/lac/product_step.h"
 #include "../../cuda/lac/set_up.h"
 #include "../../cuda/lac/vector.h"
 #include "../base/collective.h"
@@ -274,6 +275,8 @@ namespace Tessella
       /// @p stored is not null, it is the address of the largest eigenvalue in
       /// the memory of the matrix, from where it is read, so that CUDA graphs
       /// stay valid when it changes; the bits of the result are the same.
+      /// @p second_d: a further work vector, with which a device does a product
+      /// and a step by one kernel where it can, with the same bits; or null.
       void
       chebyshev(const unsigned int degree,
                 const double       largest,
@@ -283,7 +286,8 @@ namespace Tessella
                 Number            *x,
                 Number            *r,
                 Number            *d,
-                const double      *stored = nullptr) const;
+                const double      *stored   = nullptr,
+                Number            *second_d = nullptr) const;
       /// One Gauss-Seidel sweep over the colours, in ascending or descending
       /// order.
       void
@@ -306,6 +310,13 @@ namespace Tessella
       memory_consumption() const;
 
     private:
+      static constexpr bool on_device =
+        std::is_same<MatrixType, DeviceBlockMatrix<Number>>::value;
+      bool
+      has_product_step() const;
+      void
+      multiply_and_step(const Device::ProductStep<Number> &product) const;
+
       Array<std::uint64_t> dof_offset, block_offset, value_offset,
         square_offset;
       Array<unsigned int> block_column, column_offset, row_width, diagonal,

@@ -66,6 +66,8 @@ namespace Tessella
             r.resize(n);
           if (type != MultigridSmoother::gauss_seidel && d.size() != n)
             d.resize(n);
+          if (type == MultigridSmoother::chebyshev)
+            allocate_second();
         });
         // Sweeps have inverses of their own.
         if (symmetric || (type != MultigridSmoother::ilu &&
@@ -116,6 +118,7 @@ namespace Tessella
         relaxation = 1.;
         r.resize(matrix->n_owned_rows());
         d.resize(matrix->n_owned_rows());
+        allocate_second();
         blocks.allocate_inverse();
       }
 
@@ -147,7 +150,8 @@ namespace Tessella
         const Number *const arrays[] = {matrix->values(),
                                         blocks.inverse.data(),
                                         r.data(),
-                                        d.data()};
+                                        d.data(),
+                                        second_d.data()};
         for (const Number *array : arrays)
           key.push_back(DeviceGraph::address(array));
         key.push_back(matrix->revision());
@@ -185,7 +189,8 @@ namespace Tessella
                              x,
                              r.data(),
                              d.data(),
-                             stored);
+                             stored,
+                             second_d.data());
             return;
           }
         const std::size_t n = blocks.rows.n_dofs;
@@ -235,7 +240,7 @@ namespace Tessella
       {
         return blocks.memory_consumption() + ilu.memory_consumption() +
                lusgs.memory_consumption() + r.memory_consumption() +
-               d.memory_consumption() +
+               d.memory_consumption() + second_d.memory_consumption() +
                (filled.empty() ? 0 : filled.memory_consumption());
       }
 
@@ -247,6 +252,16 @@ namespace Tessella
       double relaxation = 1.;
 
     private:
+      /// Makes room for the second direction of BlockData::chebyshev(), which
+      /// a device needs.
+      void
+      allocate_second()
+      {
+        if constexpr (std::is_same<MatrixType,
+                                   DeviceBlockMatrix<Number>>::value)
+          second_d.resize(matrix->n_owned_rows());
+      }
+
       /**
        * Makes an incomplete factorisation M of a symmetric matrix that is
        * positive definite and whose steps x += M^{-1} (b - A x) do not amplify,
@@ -395,8 +410,9 @@ namespace Tessella
       std::uint64_t n_prepared = 0;
       /// Factor of the updates of sweeps.
       Number damping = 1;
-      /// Residual, and update of the smoother.
-      Array<Number> r, d;
+      /// Residual, and update of the smoother; on a device the update
+      /// alternates between two arrays.
+      Array<Number> r, d, second_d;
     };
   } // namespace internal
 } // namespace Tessella
