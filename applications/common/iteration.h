@@ -7,7 +7,10 @@
 #include <deal.II/lac/solver_control.h>
 #include <deal.II/lac/solver_gmres.h>
 
+#include <tessella/lac/device_solver_cg.h>
+
 #include <string>
+#include <type_traits>
 
 namespace Tessella
 {
@@ -29,11 +32,13 @@ namespace Tessella
             const Vector         &rhs,
             const Preconditioner &preconditioner) const
       {
+        constexpr bool on_device =
+          std::is_same<Vector, DeviceVector<double>>::value;
+        using CG = std::conditional_t<on_device,
+                                      DeviceSolverCG<Vector>,
+                                      dealii::SolverCG<Vector>>;
         if (method == "cg")
-          dealii::SolverCG<Vector>(control).solve(matrix,
-                                                  solution,
-                                                  rhs,
-                                                  preconditioner);
+          CG(control).solve(matrix, solution, rhs, preconditioner);
         else if (method == "bicgstab")
           dealii::SolverBicgstab<Vector>(control).solve(matrix,
                                                         solution,

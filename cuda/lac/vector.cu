@@ -295,6 +295,45 @@ namespace Tessella
             return __dmul_rn(double(r), double(w == y ? r : e.w));
           }
         };
+        __device__ double
+        rounded_sum(const double a, const double b)
+        {
+          return __dadd_rn(a, b);
+        }
+        __device__ float
+        rounded_sum(const float a, const float b)
+        {
+          return __fadd_rn(a, b);
+        }
+
+        /// Two additions with one factor, and the sum of the squares of the
+        /// second result.
+        template <typename Number>
+        struct StepAndSquare
+        {
+          const double *a;
+          const Number *p, *q;
+          Number       *x, *r;
+          struct Entries
+          {
+            Number a, p, q, x, r;
+          };
+          static constexpr int n_at_once = 2;
+          __device__ Entries
+          load(const std::size_t i) const
+          {
+            return {static_cast<Number>(__ldg(a)), p[i], q[i], x[i], r[i]};
+          }
+          __device__ double
+          value(const std::size_t i, const Entries &e) const
+          {
+            // Combine rounds the product before the sum, AddAndDot does not.
+            x[i]              = rounded_sum(e.x, e.a * e.p);
+            const Number next = e.r - e.a * e.q;
+            r[i]              = next;
+            return __dmul_rn(double(next), double(next));
+          }
+        };
         template <typename Number, bool absolute>
         struct Sum
         {
@@ -377,14 +416,28 @@ namespace Tessella
           {
             ReproducibleSum sum;
             sum.add(sums);
-            const double value = sum.value();
-            *to.value          = value;
+            const double value  = sum.value();
+            double       factor = 0.;
+            *to.value           = value;
             if (to.kind == SumFactor::quotient)
-              *to.factor = value / *to.earlier;
+              factor = value / *to.earlier;
             else if (to.kind == SumFactor::negative_reciprocal)
-              *to.factor = -(*to.earlier / value);
+              factor = -(*to.earlier / value);
             else if (to.kind == SumFactor::inverse_root)
-              *to.factor = 1. / sqrt(value);
+              factor = 1. / sqrt(value);
+            else if (to.kind == SumFactor::step_length && value > 0.)
+              {
+                factor = *to.earlier / value;
+                if (!isfinite(factor))
+                  factor = 0.;
+              }
+            if (to.kind != SumFactor::none)
+              *to.factor = factor;
+            if (to.on_host != nullptr)
+              {
+                to.on_host[0] = value;
+                to.on_host[1] = factor;
+              }
           }
         };
 
@@ -869,6 +922,26 @@ namespace Tessella
         }
 
         template <typename Function>
+        void
+        start_sum_on_device(const std::size_t  n,
+                            const Function    &function,
+                            const SumOnDevice &to)
+        {
+          if (n > max_n_on_device)
+            throw Error(
+              "A vector has too many entries for a sum on the device.");
+          if (n == 0)
+            return;
+          char *const memory = static_cast<char *>(to.memory);
+          start_sum(0,
+                    n,
+                    function,
+                    reinterpret_cast<DigitSums *>(memory + 256),
+                    reinterpret_cast<unsigned int *>(memory),
+                    StoreFactor{to});
+        }
+
+        template <typename Function>
         ReproducibleSum
         reproducible_sum(const std::size_t n, const Function &function)
         {
@@ -1056,17 +1129,22 @@ namespace Tessella
                                               const Number      *y,
                                               const SumOnDevice &to)
       {
-        if (n > std::size_t(1) << 31)
-          throw Error("A vector has too many entries for a sum on the device.");
-        if (n == 0)
-          return;
-        char *const memory = static_cast<char *>(to.memory);
-        start_sum(0,
-                  n,
-                  Dot<Number>{x, y},
-                  reinterpret_cast<DigitSums *>(memory + 256),
-                  reinterpret_cast<unsigned int *>(memory),
-                  StoreFactor{to});
+        start_sum_on_device(n, Dot<Number>{x, y}, to);
+      }
+
+
+
+      template <typename Number>
+      void
+      VectorOperations<Number>::step_on_device(const std::size_t  n,
+                                               const double      *a,
+                                               const Number      *p,
+                                               const Number      *q,
+                                               Number            *x,
+                                               Number            *r,
+                                               const SumOnDevice &to)
+      {
+        start_sum_on_device(n, StepAndSquare<Number>{a, p, q, x, r}, to);
       }
 
 

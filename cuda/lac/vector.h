@@ -60,8 +60,13 @@ namespace Tessella
         none,
         quotient,            ///< s / e
         negative_reciprocal, ///< -(e / s)
-        inverse_root         ///< 1 / sqrt(s)
+        inverse_root,        ///< 1 / sqrt(s)
+        /// e / s if s is positive and the quotient finite, otherwise zero.
+        step_length
       };
+
+      /// Largest number of values of a sum that stays on the device.
+      constexpr std::size_t max_n_on_device = std::size_t(1) << 31;
 
       /// Bytes of work memory of a sum that stays on the device.
       constexpr std::size_t n_sum_bytes = 256 + 512 * sizeof(DigitSums);
@@ -76,6 +81,9 @@ namespace Tessella
         /// Work memory of n_sum_bytes, which must be zero before the first sum;
         /// sums in different streams need different memory.
         void *memory = nullptr;
+        /// Two numbers in pinned memory of the host, if not null, to which the
+        /// value and the factor, or zero without one, are written as well.
+        double *on_host = nullptr;
       };
 
       /// Operations on @p n values. Null pointers are left out of sums.
@@ -151,14 +159,27 @@ namespace Tessella
                     const Number     *w,
                     Number           *y);
 
-        /// The same, to @p to, with its factor. The host does not wait, so that
-        /// graphs can hold it. The value has the bits of that of dot(). Throws
-        /// Error for more than 2^31 values; zero values leave @p to as it is.
+        /// The sum of dot(), to @p to, with its factor. The host does not wait,
+        /// so that graphs can hold it. The value has the bits of that of dot().
+        /// Throws Error for more than max_n_on_device values; zero values leave
+        /// @p to as it is.
         static void
         dot_on_device(const std::size_t  n,
                       const Number      *x,
                       const Number      *y,
                       const SumOnDevice &to);
+
+        /// x += a p and r -= a q with a factor in device memory, which is
+        /// rounded to Number first, then the sum of r_i r_i as
+        /// dot_on_device(). The bits are those of add() and add_and_dot().
+        static void
+        step_on_device(const std::size_t  n,
+                       const double      *a,
+                       const Number      *p,
+                       const Number      *q,
+                       Number            *x,
+                       Number            *r,
+                       const SumOnDevice &to);
 
         /// y = s y + a x with factors in device memory, which are rounded to
         /// Number first; a null pointer stands for 1, and for no x. The bits
