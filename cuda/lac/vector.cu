@@ -329,7 +329,7 @@ namespace Tessella
           {
             // Combine rounds the product before the sum, AddAndDot does not.
             x[i]              = rounded_sum(e.x, e.a * e.p);
-            const Number next = e.r - e.a * e.q;
+            const Number next = fma(-e.a, e.q, e.r);
             r[i]              = next;
             return __dmul_rn(double(next), double(next));
           }
