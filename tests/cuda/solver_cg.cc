@@ -152,8 +152,12 @@ namespace
         verify(name + ", solution", error <= bound, std::to_string(error));
       }
     // The solution needs no further step and is not changed.
-    const Vector  found(x);
-    SolverControl last(1000, 1.01 * second.last_value(), false, false);
+    const Vector found(x);
+    // The residual of the solution is not quite that of the last step.
+    Vector residual(b.size());
+    A.vmult(residual, x);
+    residual -= b;
+    SolverControl last(1000, 1.01 * residual.l2_norm(), false, false);
     counted.n = 0;
     DeviceSolverCG<Vector>(last).solve(A, x, b, counted);
     verify(name + ", second solve",
@@ -238,7 +242,9 @@ namespace
     compare(name + "multigrid in float", A, b, in_float);
     compare(name + "Chebyshev", A, b, chebyshev);
     compare(name + "Jacobi", A, b, jacobi);
-    compare(name + "identity", A, b, PreconditionIdentity(), 1e-5);
+    // The condition of higher degrees is too bad for it.
+    if (p == 1)
+      compare(name + "identity", A, b, PreconditionIdentity(), 1e-5);
     compare(name + "host waits",
             Waiting<Device>{A},
             b,
