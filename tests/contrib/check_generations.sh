@@ -36,8 +36,8 @@ expect() {
     failures=$((failures + 1))
   fi
 }
-expect '90-virtual -Xcicc -O0' ''
-expect '90-virtual -Xcicc -O0' 'No devices were found\n'
+expect '75-virtual -Xcicc -O0' ''
+expect '75-virtual -Xcicc -O0' 'No devices were found\n'
 expect '75-real;90-real' '9.0\n7.5\n9.0\n'
 expect 80-real '9.0\n' CUDAARCHS=80-real
 exit $failures
