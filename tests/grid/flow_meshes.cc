@@ -97,14 +97,22 @@ namespace
     return result;
   }
 
+  // Finer meshes take minutes with assertions, and serve the order and the
+  // Jacobian matrices alone, which assertions do not change.
+#ifdef DEBUG
+  constexpr unsigned int n_levels = 1;
+#else
+  constexpr unsigned int n_levels = 2;
+#endif
+
   template <int dim>
   void
   test(const Case<dim> &c, const bool simplices)
   {
     const std::string name = c.name + ", " + std::to_string(dim) + "-D, " +
                              (simplices ? "simplices, " : "hypercubes, ");
-    double error[2];
-    for (unsigned int level = 0; level < 2; ++level)
+    double error[n_levels];
+    for (unsigned int level = 0; level < n_levels; ++level)
       {
         Triangulation<dim>     triangulation;
         FlowMeshes::Resolution resolution;
@@ -128,7 +136,6 @@ namespace
           }
         else
           mapping = std::make_unique<MappingQ<dim>>(2);
-        // The finer mesh serves the order alone.
         for (const unsigned int n_together : {5, 1})
           if (n_together == 5 || level == 0)
             {
@@ -141,12 +148,13 @@ namespace
               error[level] = std::abs(m.body - c.volume);
             }
       }
-    if (c.order > 0.)
+    const double last = error[n_levels - 1];
+    if (c.order == 0.)
+      check_below(name + "volume of the body", last, 1e-12);
+    else if (n_levels > 1)
       check_below(name + "order of the body's volume",
-                  error[1],
+                  last,
                   error[0] * std::pow(2., -c.order));
-    else
-      check_below(name + "volume of the body", error[1], 1e-12);
   }
 
   template <int dim>
@@ -375,6 +383,7 @@ main(int argc, char **argv)
   few_layers();
   test<2>();
   test<3>();
-  refined_tetrahedra();
+  if (n_levels > 1)
+    refined_tetrahedra();
   bad_input();
 }

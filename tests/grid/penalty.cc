@@ -518,5 +518,9 @@ main(int argc, char **argv)
   threads_and_cache();
   curved<2>(2);
   curved<2>(4);
+  // This takes minutes with assertions. Curved cells in 3-D are a part of
+  // handler_special, too.
+#ifndef DEBUG
   curved<3>(3);
+#endif
 }
