@@ -1,24 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Empty in a build without CUDA.
-#include <tessella/base/config.h>
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <cub/cub.cuh>
+#include <mutex>
+#include <string>
+#include <thrust/iterator/counting_iterator.h>
+#include <utility>
 
-#ifdef TESSELLA_HAVE_CUDA
-
-#  include <algorithm>
-#  include <chrono>
-#  include <cmath>
-#  include <cstring>
-#  include <cub/cub.cuh>
-#  include <mutex>
-#  include <string>
-#  include <thrust/iterator/counting_iterator.h>
-#  include <utility>
-
-#  include "../../cuda/device/memory.h"
-#  include "../../cuda/grid/device_mesh.h"
-#  include "paper_kernels.h"
-#  include "paper_strategies.h"
+#include "../../cuda/device/memory.h"
+#include "../../cuda/grid/device_mesh.h"
+#include "paper_kernels.h"
+#include "paper_strategies.h"
 
 namespace Tessella
 {
@@ -1144,5 +1139,3 @@ namespace Tessella
     template class PaperAssembler<3>;
   } // namespace Application
 } // namespace Tessella
-
-#endif

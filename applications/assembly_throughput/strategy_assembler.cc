@@ -2,29 +2,24 @@
 
 #include "strategy_assembler.h"
 
-#include <tessella/base/config.h>
-#include <tessella/device/cuda_device.h>
+#include <deal.II/base/timer.h>
 
+#include <tessella/device/cuda_device.h>
+#include <tessella/grid/revision.h>
+
+#include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
+#include <variant>
+#include <vector>
 
-#ifdef TESSELLA_HAVE_CUDA
-#  include <deal.II/base/timer.h>
-
-#  include <tessella/grid/revision.h>
-
-#  include <algorithm>
-#  include <functional>
-#  include <variant>
-#  include <vector>
-
-#  include "../../cuda/lac/vector.h"
-#  include "../../source/backends/cuda_backend.h"
-#  include "../../source/backends/cuda_tabulation.h"
-#  include "../../source/backends/host_dispatch.h"
-#  include "../../source/device/device_call.h"
-#  include "paper_strategies.h"
-#endif
+#include "../../cuda/lac/vector.h"
+#include "../../source/backends/cuda_backend.h"
+#include "../../source/backends/cuda_tabulation.h"
+#include "../../source/backends/host_dispatch.h"
+#include "../../source/device/device_call.h"
+#include "paper_strategies.h"
 
 namespace Tessella
 {
@@ -47,7 +42,6 @@ namespace Tessella
         return "the strategy " + name(AssemblyStrategy::block_rows);
       }
 
-#ifdef TESSELLA_HAVE_CUDA
       template <int dim>
       void
       check_mesh(const AssemblyStrategy    strategy,
@@ -277,7 +271,6 @@ namespace Tessella
         unsigned int                         present_order = 0;
         std::unique_ptr<PaperAssembler<dim>> assembler;
       };
-#endif
 
 
 
@@ -307,10 +300,8 @@ namespace Tessella
                                    " for slabs of three space dimensions and "
                                    "time."));
           }
-#ifdef TESSELLA_HAVE_CUDA
-        else
+        else if constexpr (internal::with_cuda)
           return std::make_unique<StrategyBackend<dim>>(context, strategy);
-#endif
         return nullptr;
       }
     } // namespace

@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include <tessella/base/config.h>
+#include <algorithm>
 
+#include "../../cuda/device/memory.h"
 #include "device_rates.h"
-
-#ifdef TESSELLA_HAVE_CUDA
-#  include <algorithm>
-
-#  include "../../cuda/device/memory.h"
-#endif
 
 namespace Tessella
 {
   namespace Application
   {
-#ifdef TESSELLA_HAVE_CUDA
     using namespace internal::Device;
 
     namespace
@@ -29,25 +23,25 @@ namespace Tessella
         double       c[n_chains][4] = {};
         const double x              = 1e-3 * (threadIdx.x + 1);
         for (unsigned int i = 0; i < n_steps; ++i)
-#  pragma unroll
+#pragma unroll
           for (unsigned int l = 0; l < n_chains; ++l)
             {
-#  if __CUDA_ARCH__ >= 900
+#if __CUDA_ARCH__ >= 900
               asm volatile(
                 "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 "
                 "{%0,%1,%2,%3}, {%4,%5,%4,%5,%4,%5,%4,%5}, {%4,%5,%4,%5}, "
                 "{%0,%1,%2,%3};"
                 : "+d"(c[l][0]), "+d"(c[l][1]), "+d"(c[l][2]), "+d"(c[l][3])
                 : "d"(x), "d"(-x));
-#  elif __CUDA_ARCH__ >= 800
+#elif __CUDA_ARCH__ >= 800
               asm volatile(
                 "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 "
                 "{%0,%1}, {%2}, {%3}, {%0,%1};"
                 : "+d"(c[l][0]), "+d"(c[l][1])
                 : "d"(x), "d"(-x));
-#  else
+#else
               c[l][0] = fma(x, -x, c[l][0]);
-#  endif
+#endif
             }
         double sum = 0.;
         for (unsigned int l = 0; l < n_chains; ++l)
@@ -89,7 +83,6 @@ namespace Tessella
         return least;
       }
     } // namespace
-#endif
 
 
 
@@ -97,7 +90,6 @@ namespace Tessella
     measure_device_rates()
     {
       DeviceRates rates;
-#ifdef TESSELLA_HAVE_CUDA
       if (n_devices() == 0)
         return rates;
       const unsigned int  n_blocks = 4096, n_warps = 8;
@@ -125,7 +117,6 @@ namespace Tessella
                   host.data(), from.data(), n, cudaMemcpyDeviceToHost, stream),
                 "the measurement of rates");
         });
-#endif
       return rates;
     }
   } // namespace Application

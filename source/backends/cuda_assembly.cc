@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Host side of assembly on a CUDA device; empty in a build without CUDA.
-#include <tessella/base/config.h>
+// Host side of assembly on a CUDA device.
 
-#ifdef TESSELLA_HAVE_CUDA
+#include "cuda_assembly.h"
 
-#  include <deal.II/base/exceptions.h>
+#include <deal.II/base/exceptions.h>
 
-#  include <tessella/grid/revision.h>
+#include <tessella/grid/revision.h>
 
-#  include <algorithm>
-#  include <cmath>
-#  include <string>
-#  include <tuple>
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
 
-#  include "cuda_assembly.h"
-#  include "cuda_tabulation.h"
-#  include "host_assembly.h"
-#  include "host_dispatch.h"
-#  include "mesh_part.h"
-#  include "mesh_part_loop.h"
+#include "cuda_tabulation.h"
+#include "host_assembly.h"
+#include "host_dispatch.h"
+#include "mesh_part.h"
+#include "mesh_part_loop.h"
 
 namespace Tessella
 {
@@ -664,18 +662,16 @@ namespace Tessella
 
 
 
-#  define TESSELLA_INSTANTIATE(dim)                     \
-    template class CUDAAssembly<dim>;                   \
-    template Device::Times CUDAAssembly<dim>::assemble( \
-      const Problem &, const AssemblyTarget<double> &); \
-    template Device::Times CUDAAssembly<dim>::assemble( \
-      const Problem &, const AssemblyTarget<float> &)
+#define TESSELLA_INSTANTIATE(dim)                     \
+  template class CUDAAssembly<dim>;                   \
+  template Device::Times CUDAAssembly<dim>::assemble( \
+    const Problem &, const AssemblyTarget<double> &); \
+  template Device::Times CUDAAssembly<dim>::assemble( \
+    const Problem &, const AssemblyTarget<float> &)
 
     TESSELLA_INSTANTIATE(2);
     TESSELLA_INSTANTIATE(3);
     TESSELLA_INSTANTIATE(4);
-#  undef TESSELLA_INSTANTIATE
+#undef TESSELLA_INSTANTIATE
   } // namespace internal
 } // namespace Tessella
-
-#endif

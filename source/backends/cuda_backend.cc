@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Empty in a build without CUDA.
-#include <tessella/base/config.h>
+#include "cuda_backend.h"
 
-#ifdef TESSELLA_HAVE_CUDA
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
+#include <deal.II/base/multithread_info.h>
+#include <deal.II/base/timer.h>
 
-#  include <deal.II/base/exceptions.h>
-#  include <deal.II/base/mpi.h>
-#  include <deal.II/base/multithread_info.h>
-#  include <deal.II/base/timer.h>
+#include <tessella/device/cuda_device.h>
 
-#  include <tessella/device/cuda_device.h>
+#include <exception>
+#include <string>
+#include <utility>
 
-#  include <exception>
-#  include <string>
-#  include <utility>
-
-#  include "../../cuda/lac/vector.h"
-#  include "../device/device_call.h"
-#  include "../device/device_share.h"
-#  include "cuda_backend.h"
+#include "../../cuda/lac/vector.h"
+#include "../device/device_call.h"
+#include "../device/device_share.h"
 
 namespace Tessella
 {
@@ -361,23 +357,21 @@ namespace Tessella
 
 
 
-#  define TESSELLA_INSTANTIATE(dim)                                     \
-    template std::string describe_host_coefficients(const Form<dim> &); \
-    template class CUDABackend<dim>;                                    \
-    template void CUDABackend<dim>::assemble_constant_system(           \
-      const ConstantSystemTerms<dim> &,                                 \
-      const Form<dim> &,                                                \
-      const AssemblyTarget<double> &);                                  \
-    template void CUDABackend<dim>::assemble_constant_system(           \
-      const ConstantSystemTerms<dim> &,                                 \
-      const Form<dim> &,                                                \
-      const AssemblyTarget<float> &)
+#define TESSELLA_INSTANTIATE(dim)                                     \
+  template std::string describe_host_coefficients(const Form<dim> &); \
+  template class CUDABackend<dim>;                                    \
+  template void CUDABackend<dim>::assemble_constant_system(           \
+    const ConstantSystemTerms<dim> &,                                 \
+    const Form<dim> &,                                                \
+    const AssemblyTarget<double> &);                                  \
+  template void CUDABackend<dim>::assemble_constant_system(           \
+    const ConstantSystemTerms<dim> &,                                 \
+    const Form<dim> &,                                                \
+    const AssemblyTarget<float> &)
 
     TESSELLA_INSTANTIATE(2);
     TESSELLA_INSTANTIATE(3);
     TESSELLA_INSTANTIATE(4);
-#  undef TESSELLA_INSTANTIATE
+#undef TESSELLA_INSTANTIATE
   } // namespace internal
 } // namespace Tessella
-
-#endif

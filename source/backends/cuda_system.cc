@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Empty in a build without CUDA.
-#include <tessella/base/config.h>
+#include "cuda_system.h"
 
-#ifdef TESSELLA_HAVE_CUDA
+#include <deal.II/base/exceptions.h>
 
-#  include <deal.II/base/exceptions.h>
+#include <algorithm>
+#include <cstddef>
 
-#  include <algorithm>
-#  include <cstddef>
-
-#  include "../../cuda/backends/system_launcher.h"
-#  include "../../cuda/lac/vector.h"
-#  include "../device/device_call.h"
-#  include "cuda_backend.h"
-#  include "cuda_system.h"
-#  include "host_dispatch.h"
+#include "../../cuda/backends/system_launcher.h"
+#include "../../cuda/lac/vector.h"
+#include "../device/device_call.h"
+#include "cuda_backend.h"
+#include "host_dispatch.h"
 
 namespace Tessella
 {
@@ -287,18 +283,16 @@ namespace Tessella
 
 
 
-#  define TESSELLA_INSTANTIATE(dim)                                          \
-    template class CUDASystem<dim>;                                          \
-    template void CUDASystem<dim>::assemble(const SystemForm<dim> &,         \
-                                            const AssemblyTarget<double> &); \
-    template void CUDASystem<dim>::assemble(const SystemForm<dim> &,         \
-                                            const AssemblyTarget<float> &)
+#define TESSELLA_INSTANTIATE(dim)                                          \
+  template class CUDASystem<dim>;                                          \
+  template void CUDASystem<dim>::assemble(const SystemForm<dim> &,         \
+                                          const AssemblyTarget<double> &); \
+  template void CUDASystem<dim>::assemble(const SystemForm<dim> &,         \
+                                          const AssemblyTarget<float> &)
 
     TESSELLA_INSTANTIATE(2);
     TESSELLA_INSTANTIATE(3);
     TESSELLA_INSTANTIATE(4);
-#  undef TESSELLA_INSTANTIATE
+#undef TESSELLA_INSTANTIATE
   } // namespace internal
 } // namespace Tessella
-
-#endif

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include <tessella/base/config.h>
+#include "mesh_part_loop.h"
 
-#ifdef TESSELLA_HAVE_CUDA
+#include <algorithm>
+#include <future>
+#include <string>
 
-#  include <algorithm>
-#  include <future>
-#  include <string>
-
-#  include "host_dispatch.h"
-#  include "mesh_part_loop.h"
+#include "host_dispatch.h"
 
 namespace Tessella
 {
@@ -295,5 +292,3 @@ namespace Tessella
     template class MeshPartLoop<4>;
   } // namespace internal
 } // namespace Tessella
-
-#endif

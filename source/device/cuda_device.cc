@@ -4,9 +4,8 @@
 
 #include <string>
 
-#include "../../cuda/device/device.h"
 #include "../base/collective.h"
-#include "with_cuda.h"
+#include "device_call.h"
 
 namespace Tessella
 {
@@ -88,5 +87,30 @@ namespace Tessella
                                  "has no CUDA backend."));
     });
     return chosen;
+  }
+
+
+
+  void
+  internal::assert_device_is_available()
+  {
+    if constexpr (with_cuda)
+      {
+        AssertThrow(
+          cuda_is_available(),
+          dealii::ExcMessage(
+            "No CUDA device was found on this machine, or its driver "
+            "does not work: vectors and matrices on a device cannot be "
+            "used. Use those of deal.II or Trilinos instead."));
+      }
+    else
+      {
+        AssertThrow(
+          false,
+          dealii::ExcMessage(
+            "This build of Tessella has no CUDA backend: vectors and "
+            "matrices on a device cannot be used. Use those of deal.II "
+            "or Trilinos, or build with -DTESSELLA_WITH_CUDA=ON."));
+      }
   }
 } // namespace Tessella

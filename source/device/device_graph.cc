@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include <tessella/base/config.h>
 #include <tessella/device/device_graph.h>
 
 #include <cstring>
 
+#include "../../cuda/device/graph.h"
 #include "device_call.h"
-
-#ifdef TESSELLA_HAVE_CUDA
-#  include "../../cuda/device/graph.h"
-#endif
 
 namespace Tessella
 {
@@ -18,15 +14,16 @@ namespace Tessella
     explicit Implementation(const bool enabled)
       : enabled(enabled)
     {
-#ifndef TESSELLA_HAVE_CUDA
-      report.why = "this build has no CUDA backend";
-#endif
-      if (!enabled)
-        report.why = "CUDA graphs are switched off";
+      clear();
     }
 
     const bool        enabled;
     DeviceGraphReport report;
+    Key               key;
+    bool              was_called = false, failed = false;
+    // A shared pointer takes the destructor of the graph with the graph, which
+    // a build without CUDA never makes.
+    std::shared_ptr<internal::Device::Graph> graph;
 
     void
     call(const std::function<void()> &work)
@@ -35,27 +32,27 @@ namespace Tessella
       work();
     }
 
-#ifdef TESSELLA_HAVE_CUDA
-    Key                     key;
-    bool                    was_called = false, failed = false;
-    internal::Device::Graph graph;
-
     void
     clear()
     {
-      graph.clear();
+      if constexpr (internal::with_cuda)
+        if (graph != nullptr)
+          graph->clear();
       was_called = failed = false;
       report.n_operations = 0;
-      if (enabled)
-        report.why.clear();
+      report.why          = !enabled ? "CUDA graphs are switched off"
+                            : internal::with_cuda ? ""
+                                                  : "this build has no CUDA backend";
     }
 
     // Records and starts the graph, or calls the work if that fails.
     void
     record(const std::function<void()> &work)
     {
+      if (graph == nullptr)
+        graph = std::make_shared<internal::Device::Graph>();
       const std::string reason =
-        internal::device_call([&] { return graph.record(work); });
+        internal::device_call([&] { return graph->record(work); });
       failed = !reason.empty();
       if (failed)
         {
@@ -64,8 +61,8 @@ namespace Tessella
           return;
         }
       ++report.n_recorded;
-      report.n_operations = graph.n_operations();
-      internal::device_call([&] { graph.launch(); });
+      report.n_operations = graph->n_operations();
+      internal::device_call([&] { graph->launch(); });
     }
 
     void
@@ -76,9 +73,9 @@ namespace Tessella
           clear();
           key = new_key;
         }
-      if (was_called && !graph.empty())
+      if (graph != nullptr && !graph->empty())
         {
-          internal::device_call([&] { graph.launch(); });
+          internal::device_call([&] { graph->launch(); });
           ++report.n_replayed;
         }
       else if (was_called && !failed)
@@ -87,7 +84,6 @@ namespace Tessella
         call(work);
       was_called = true;
     }
-#endif
   };
 
 
@@ -105,27 +101,26 @@ namespace Tessella
   void
   DeviceGraph::run(const Key &key, const std::function<void()> &work)
   {
-#ifdef TESSELLA_HAVE_CUDA
-    static const bool available = internal::Device::n_devices() > 0;
-    if (implementation->enabled && available &&
-        !internal::Device::is_recording())
+    if constexpr (internal::with_cuda)
       {
-        Key extended = key;
-        extended.push_back(internal::Device::current_device());
-        try
+        static const bool available = internal::Device::n_devices() > 0;
+        if (implementation->enabled && available &&
+            !internal::Device::is_recording())
           {
-            implementation->run(extended, work);
+            Key extended = key;
+            extended.push_back(internal::Device::current_device());
+            try
+              {
+                implementation->run(extended, work);
+              }
+            catch (...)
+              {
+                implementation->clear();
+                throw;
+              }
+            return;
           }
-        catch (...)
-          {
-            implementation->clear();
-            throw;
-          }
-        return;
       }
-#else
-    (void)key;
-#endif
     implementation->call(work);
   }
 
@@ -134,9 +129,7 @@ namespace Tessella
   void
   DeviceGraph::clear()
   {
-#ifdef TESSELLA_HAVE_CUDA
     implementation->clear();
-#endif
   }
 
 

@@ -4,16 +4,12 @@
 
 #include <deal.II/base/exceptions.h>
 
-#include <tessella/base/config.h>
 #include <tessella/forms/device_function.h>
 
 #include <future>
 #include <mutex>
 
-#ifdef TESSELLA_HAVE_CUDA
-#  include "../../cuda/device/run_time_compiler.h"
-#  include "../device/device_call.h"
-#endif
+#include "../device/run_time_architecture.h"
 
 namespace Tessella
 {
@@ -21,7 +17,6 @@ namespace Tessella
   {
     using namespace dealii;
 
-#ifdef TESSELLA_HAVE_CUDA
     namespace
     {
       using Device::PointwiseKernel;
@@ -303,9 +298,7 @@ namespace Tessella
                                const double               time,
                                std::string               &why_not)
     {
-      const std::string architecture =
-        device_call([] { return Device::present_architecture(); });
-      why_not = Device::why_no_compiler(architecture);
+      const std::string architecture = run_time_architecture(why_not);
       if (!why_not.empty())
         return nullptr;
       // Loaded modules are kept for the life of the process; a program has only
@@ -359,40 +352,6 @@ namespace Tessella
           }).seconds);
       return "";
     }
-#else
-    template <int dim>
-    std::shared_ptr<const DevicePointwiseKernels<dim>>
-    run_time_pointwise_kernels(const std::string &,
-                               const std::vector<double> &,
-                               const double,
-                               std::string &why_not)
-    {
-      why_not = "this build has no CUDA backend";
-      return nullptr;
-    }
-
-
-
-    template <int dim>
-    std::shared_ptr<const DevicePointwiseKernels<dim>>
-    run_time_pointwise_kernels(const DevicePointwiseKernels<dim> &,
-                               const std::vector<double> &,
-                               const double)
-    {
-      return nullptr;
-    }
-
-
-
-    template <int dim>
-    std::string
-    check_pointwise_kernels(const std::string &,
-                            const std::string &,
-                            std::vector<double> &)
-    {
-      return "this build has no CUDA backend";
-    }
-#endif
 
 
 

@@ -2,23 +2,18 @@
 
 #include <deal.II/base/exceptions.h>
 
-#include <tessella/base/config.h>
 #include <tessella/forms/device_function.h>
 #include <tessella/forms/polytopewise_text.h>
 
 #include <map>
 #include <mutex>
 
-#ifdef TESSELLA_HAVE_CUDA
-#  include "../../cuda/device/run_time_compiler.h"
-#  include "../device/device_call.h"
-#endif
+#include "../device/run_time_architecture.h"
 
 namespace Tessella
 {
   using namespace dealii;
 
-#ifdef TESSELLA_HAVE_CUDA
   namespace
   {
     using internal::device_call;
@@ -116,7 +111,6 @@ namespace Tessella
       std::vector<double>                       parameters;
     };
   } // namespace
-#endif
 
 
 
@@ -173,17 +167,17 @@ namespace Tessella
 
 
 
-#ifdef TESSELLA_HAVE_CUDA
   template <int dim>
   std::shared_ptr<const DevicePolytopewiseKernel<dim>>
   PolytopewiseText<dim>::device_kernel() const
   {
-    if (!why_not_on_device().empty())
+    std::string       why_not;
+    const std::string architecture = internal::run_time_architecture(why_not);
+    if (!why_not.empty())
       return nullptr;
     return device_call([&] {
       return std::make_shared<const TextKernel<dim>>(
-        compiled_text<dim>(source(), Device::present_architecture()),
-        parameters);
+        compiled_text<dim>(source(), architecture), parameters);
     });
   }
 
@@ -193,8 +187,9 @@ namespace Tessella
   std::string
   PolytopewiseText<dim>::why_not_on_device() const
   {
-    return device_call(
-      [] { return Device::why_no_compiler(Device::present_architecture()); });
+    std::string why_not;
+    internal::run_time_architecture(why_not);
+    return why_not;
   }
 
 
@@ -209,32 +204,6 @@ namespace Tessella
       device_call([&] { return compile_source<dim>(source(), architecture); });
     return missing;
   }
-#else
-  template <int dim>
-  std::shared_ptr<const DevicePolytopewiseKernel<dim>>
-  PolytopewiseText<dim>::device_kernel() const
-  {
-    return nullptr;
-  }
-
-
-
-  template <int dim>
-  std::string
-  PolytopewiseText<dim>::why_not_on_device() const
-  {
-    return "this build has no CUDA backend";
-  }
-
-
-
-  template <int dim>
-  std::string
-  PolytopewiseText<dim>::check_compilation(const std::string &) const
-  {
-    return why_not_on_device();
-  }
-#endif
 
 
 

@@ -2,7 +2,6 @@
 
 #include <deal.II/base/exceptions.h>
 
-#include <tessella/base/config.h>
 #include <tessella/forms/device_function.h>
 #include <tessella/forms/run_time_functor.h>
 
@@ -10,16 +9,12 @@
 #include <map>
 #include <mutex>
 
-#ifdef TESSELLA_HAVE_CUDA
-#  include "../../cuda/device/run_time_compiler.h"
-#  include "../device/device_call.h"
-#endif
+#include "../device/run_time_architecture.h"
 
 namespace Tessella
 {
   using namespace dealii;
 
-#ifdef TESSELLA_HAVE_CUDA
   namespace
   {
     // Complete source with the kernels that DeviceCoefficients need.
@@ -175,9 +170,7 @@ namespace Tessella
   std::shared_ptr<const DeviceCoefficients<dim>>
   compile_functor(const RunTimeFunctor<dim> &functor, std::string &why_not)
   {
-    const std::string architecture = internal::device_call(
-      [] { return internal::Device::present_architecture(); });
-    why_not = internal::Device::why_no_compiler(architecture);
+    const std::string architecture = internal::run_time_architecture(why_not);
     if (!why_not.empty())
       return nullptr;
 
@@ -216,24 +209,6 @@ namespace Tessella
              ? "from the cache"
              : "";
   }
-#else
-  template <int dim>
-  std::shared_ptr<const DeviceCoefficients<dim>>
-  compile_functor(const RunTimeFunctor<dim> &, std::string &why_not)
-  {
-    why_not = "this build has no CUDA backend";
-    return nullptr;
-  }
-
-
-
-  template <int dim>
-  std::string
-  check_compilation(const RunTimeFunctor<dim> &, const std::string &)
-  {
-    return "this build has no CUDA backend";
-  }
-#endif
 
 
 

@@ -1,36 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Host side of hybridizable dG on a CUDA device. The file is empty in a build
-// without CUDA.
-#include <tessella/base/config.h>
+// Host side of hybridizable dG on a CUDA device.
 
-#ifdef TESSELLA_HAVE_CUDA
+#include <deal.II/base/array_view.h>
+#include <deal.II/base/exceptions.h>
+#include <deal.II/base/mpi.h>
+#include <deal.II/base/timer.h>
 
-#  include <deal.II/base/array_view.h>
-#  include <deal.II/base/exceptions.h>
-#  include <deal.II/base/mpi.h>
-#  include <deal.II/base/timer.h>
+#include <tessella/forms/device_coefficients.h>
+#include <tessella/grid/revision.h>
+#include <tessella/lac/device_vector.h>
+#include <tessella/quadrature/reference_quadrature.h>
 
-#  include <tessella/forms/device_coefficients.h>
-#  include <tessella/grid/revision.h>
-#  include <tessella/lac/device_vector.h>
-#  include <tessella/quadrature/reference_quadrature.h>
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
-#  include <algorithm>
-#  include <functional>
-#  include <memory>
-#  include <set>
-#  include <string>
-#  include <vector>
-
-#  include "../../cuda/lac/vector.h"
-#  include "../backends/host_dispatch.h"
-#  include "../device/device_call.h"
-#  include "../device/device_share.h"
-#  include "../grid/mesh_points.h"
-#  include "device_tabulation.h"
-#  include "hdg_backend.h"
-#  include "interface_sides.h"
+#include "../../cuda/lac/vector.h"
+#include "../backends/host_dispatch.h"
+#include "../device/device_call.h"
+#include "../device/device_share.h"
+#include "../grid/mesh_points.h"
+#include "device_tabulation.h"
+#include "hdg_backend.h"
+#include "interface_sides.h"
 
 namespace Tessella
 {
@@ -557,5 +553,3 @@ namespace Tessella
     make_cuda_hdg(TraceSystem<3> &);
   } // namespace internal
 } // namespace Tessella
-
-#endif

@@ -1,44 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include <tessella/base/config.h>
-#include <tessella/device/cuda_device.h>
+// Stand-ins of a build without CUDA for functions of cuda/ that are called
+// without device_call(): by destructors, and by programs that describe the
+// machine.
 
-#include "../device/device_call.h"
+#include <tessella/device/cuda_devices.h>
 
-#ifndef TESSELLA_HAVE_CUDA
-#  include "../../cuda/device/memory_pool.h"
-#  include "../../cuda/lac/vector.h"
-#endif
+#include "../../cuda/device/memory_pool.h"
+#include "../../cuda/device/run_time_compiler.h"
+#include "../../cuda/lac/vector.h"
 
 namespace Tessella
 {
+  std::vector<CUDADevice>
+  cuda_devices()
+  {
+    return {};
+  }
+
+
+
+  std::string
+  cuda_runtime_version()
+  {
+    return "";
+  }
+
+
+
+  std::string
+  cuda_driver_version()
+  {
+    return "";
+  }
+
+
+
   namespace internal
   {
-    void
-    assert_device_is_available()
-    {
-#ifdef TESSELLA_HAVE_CUDA
-      AssertThrow(cuda_is_available(),
-                  dealii::ExcMessage(
-                    "No CUDA device was found on this machine, or its driver "
-                    "does not work: vectors and matrices on a device cannot be "
-                    "used. Use those of deal.II or Trilinos instead."));
-#else
-      AssertThrow(false,
-                  dealii::ExcMessage(
-                    "This build of Tessella has no CUDA backend: vectors and "
-                    "matrices on a device cannot be used. Use those of deal.II "
-                    "or Trilinos, or build with -DTESSELLA_WITH_CUDA=ON."));
-#endif
-    }
-
-
-
-#ifndef TESSELLA_HAVE_CUDA
-    // Stand-ins for functions that destructors call without device_call().
-    // Without CUDA there is no memory on a device.
     namespace Device
     {
+      // There is no memory on a device.
       void
       release(void *) noexcept
       {}
@@ -48,7 +50,66 @@ namespace Tessella
       void
       close_pool() noexcept
       {}
+
+
+
+      std::string
+      why_no_compiler(const std::string &)
+      {
+        return "this build has no CUDA backend";
+      }
+
+
+
+      Image
+      compile(const std::string &,
+              const std::string &architecture,
+              const std::string &,
+              const std::vector<std::string> &)
+      {
+        throw Error(why_no_compiler(architecture) + ".");
+      }
+
+
+
+      struct Module::Implementation
+      {};
+
+
+
+      Module::Module(const Image &)
+      {}
+
+
+
+      Module::~Module() = default;
+
+
+
+      std::string
+      Module::launch(const char *,
+                     void *,
+                     const unsigned int,
+                     const unsigned int,
+                     const unsigned int,
+                     void *) const
+      {
+        return why_no_compiler("");
+      }
+
+
+
+      std::string
+      Module::launch(const char *,
+                     void **,
+                     const unsigned int,
+                     const unsigned int,
+                     const unsigned int,
+                     const unsigned int,
+                     void *) const
+      {
+        return why_no_compiler("");
+      }
     } // namespace Device
-#endif
-  } // namespace internal
+  }   // namespace internal
 } // namespace Tessella

@@ -1,26 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Empty in a build without CUDA.
-#include <tessella/base/config.h>
+#include "cuda_pointwise.h"
 
-#ifdef TESSELLA_HAVE_CUDA
+#include <deal.II/base/exceptions.h>
 
-#  include <deal.II/base/exceptions.h>
+#include <tessella/forms/pointwise_jacobian.h>
 
-#  include <tessella/forms/pointwise_jacobian.h>
+#include <algorithm>
+#include <cmath>
+#include <list>
+#include <sstream>
+#include <string>
+#include <utility>
 
-#  include <algorithm>
-#  include <cmath>
-#  include <list>
-#  include <sstream>
-#  include <string>
-#  include <utility>
-
-#  include "../../cuda/operators/integral_sums.h"
-#  include "../backends/host_dispatch.h"
-#  include "cuda_integrals.templates.h"
-#  include "cuda_pointwise.h"
-#  include "deferred_checks.h"
+#include "../../cuda/operators/integral_sums.h"
+#include "../backends/host_dispatch.h"
+#include "cuda_integrals.templates.h"
+#include "deferred_checks.h"
 
 namespace Tessella
 {
@@ -1243,5 +1239,3 @@ namespace Tessella
     template class CUDAPointwiseBackend<3>;
   } // namespace internal
 } // namespace Tessella
-
-#endif

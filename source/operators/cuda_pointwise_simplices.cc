@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-// Empty in a build without CUDA.
-#include <tessella/base/config.h>
+#include "cuda_pointwise_simplices.h"
 
-#ifdef TESSELLA_HAVE_CUDA
+#include <deal.II/base/exceptions.h>
 
-#  include <deal.II/base/exceptions.h>
+#include <tessella/forms/pointwise_evaluation.h>
 
-#  include <tessella/forms/pointwise_evaluation.h>
+#include <algorithm>
 
-#  include <algorithm>
-
-#  include "../../cuda/device/graph.h"
-#  include "../backends/host_points.h"
-#  include "cuda_pointwise_simplices.h"
-#  include "simplex_reference.h"
+#include "../../cuda/device/graph.h"
+#include "../backends/host_points.h"
+#include "simplex_reference.h"
 
 namespace Tessella
 {
@@ -442,5 +438,3 @@ namespace Tessella
     template class CUDAPointwiseSimplices<3>;
   } // namespace internal
 } // namespace Tessella
-
-#endif

@@ -2,8 +2,6 @@
 #ifndef tessella_device_cuda_devices_h
 #define tessella_device_cuda_devices_h
 
-#include <tessella/base/config.h>
-
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -21,7 +19,6 @@ namespace Tessella
     bool is_supported = false;
   };
 
-#ifdef TESSELLA_HAVE_CUDA
   /// All CUDA devices of this machine that the driver reports, in its order;
   /// empty without a driver or in a build without CUDA. Creates no context on a
   /// device.
@@ -37,25 +34,6 @@ namespace Tessella
   /// without a driver or in a build without CUDA.
   std::string
   cuda_driver_version();
-#else
-  inline std::vector<CUDADevice>
-  cuda_devices()
-  {
-    return {};
-  }
-
-  inline std::string
-  cuda_runtime_version()
-  {
-    return "";
-  }
-
-  inline std::string
-  cuda_driver_version()
-  {
-    return "";
-  }
-#endif
 } // namespace Tessella
 
 #endif
