@@ -6,8 +6,9 @@
 # precompiled header with the most common headers of deal.II. This saves four of
 # the eight seconds of compile time per file and needs 0.8 GB on disk. Call the
 # function after all compile options of the target are set. Files with options
-# of their own are left alone: a precompiled header is valid for one set of
-# options, and host kernels must not share inline functions with other files.
+# of their own are left alone, except for -O3: a precompiled header is valid for all
+# levels of optimisation, but for one set of other options, and host kernels must
+# not share inline functions with other files.
 function(tessella_precompile_headers target)
   if(NOT TESSELLA_PRECOMPILED_HEADERS)
     return()
@@ -75,6 +76,9 @@ function(tessella_precompile_headers target)
   get_target_property(sources ${target} SOURCES)
   foreach(source ${sources})
     get_source_file_property(options ${source} ${directory} COMPILE_OPTIONS)
+    if("${options}" STREQUAL "$<$<CONFIG:Release>:-O3>")
+      set(options)
+    endif()
     # deal.II's tests also link an empty file.
     if(options OR source MATCHES "interrupt_guard")
       set_source_files_properties(${source} ${directory} PROPERTIES
