@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <exception>
+#include <map>
 #include <memory>
 
 #include "graph.h"
@@ -99,11 +101,15 @@ namespace Tessella
           Event              begin, end;
         };
 
+        /// Those of the calling thread on the current device, to which streams
+        /// belong.
         std::vector<std::unique_ptr<Branch>> &
         branches()
         {
-          static thread_local std::vector<std::unique_ptr<Branch>> result;
-          return result;
+          static thread_local std::map<int,
+                                       std::vector<std::unique_ptr<Branch>>>
+            result;
+          return result[current_device()];
         }
       } // namespace
 
@@ -125,30 +131,42 @@ namespace Tessella
         if (all.size() + 1 < works.size())
           refuse_recording("the creation of a stream");
         // The first work stays in the stream of the recording.
-        const cudaStream_t first = present.stream;
-        const char *const  what  = "a branch of a CUDA graph";
-        for (std::size_t i = 0; i + 1 < works.size(); ++i)
+        const cudaStream_t first   = present.stream;
+        const char *const  what    = "a branch of a CUDA graph";
+        std::size_t        n_begun = 0;
+        std::exception_ptr error;
+        try
           {
-            const Branch &branch = *all[i];
-            check(cudaEventRecord(branch.begin, first), what);
-            check(cudaStreamWaitEvent(branch.handle, branch.begin, 0), what);
-            present.stream = branch.handle;
-            try
+            while (n_begun + 1 < works.size())
               {
-                works[i + 1]();
-              }
-            catch (...)
-              {
+                const Branch &branch = *all[n_begun];
+                check(cudaEventRecord(branch.begin, first), what);
+                check(cudaStreamWaitEvent(branch.handle, branch.begin, 0),
+                      what);
+                ++n_begun;
+                present.stream = branch.handle;
+                works[n_begun]();
                 present.stream = first;
-                throw;
               }
-            present.stream = first;
-            check(cudaEventRecord(branch.end, branch.handle), what);
+            if (!works.empty())
+              works.front()();
           }
-        if (!works.empty())
-          works.front()();
-        for (std::size_t i = 0; i + 1 < works.size(); ++i)
-          check(cudaStreamWaitEvent(first, all[i]->end, 0), what);
+        catch (...)
+          {
+            error = std::current_exception();
+          }
+        present.stream = first;
+        // All branches that have begun end here, also after an error: a
+        // recording cannot be ended while a stream is apart.
+        cudaError_t code = cudaSuccess;
+        for (std::size_t i = 0; i < n_begun; ++i)
+          for (const cudaError_t next :
+               {cudaEventRecord(all[i]->end, all[i]->handle),
+                cudaStreamWaitEvent(first, all[i]->end, 0)})
+            code = code == cudaSuccess ? next : code;
+        if (error != nullptr)
+          std::rethrow_exception(error);
+        check(code, what);
       }
 
 

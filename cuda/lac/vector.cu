@@ -77,6 +77,8 @@ namespace Tessella
           }
         };
 
+        /// Fused operations are written as such, so that the bits do not depend
+        /// on the kernel of which this becomes a part.
         template <typename Number, bool has_y, bool has_w>
         struct Combine
         {
@@ -89,9 +91,9 @@ namespace Tessella
           {
             Number r = a * x[i];
             if (has_y)
-              r = s * y[i] + r;
+              r = fma(s, y[i], r);
             if (has_w)
-              r += b * w[i];
+              r = fma(b, w[i], r);
             y[i] = r;
           }
         };

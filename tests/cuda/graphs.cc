@@ -10,6 +10,8 @@
 
 #include <deal.II/base/timer.h>
 
+#include <tessella/device/cuda_device.h>
+#include <tessella/device/cuda_devices.h>
 #include <tessella/device/device_graph.h>
 #include <tessella/lac/lusgs.h>
 #include <tessella/lac/solver_fused_gmres.h>
@@ -20,6 +22,8 @@
 #include <iomanip>
 #include <iostream>
 
+#include "../../cuda/device/device.h"
+#include "../../cuda/device/graph_branches.h"
 #include "../multigrid/check_multigrid.h"
 #include "../operators/pointwise.h"
 #include "checks.h"
@@ -234,6 +238,82 @@ namespace
 
 
 
+  // Branches have the bits of one work after the other. After an exception in
+  // one of them, the first one included, the same streams can be recorded
+  // again, and so can those of each device of the machine.
+  void
+  test_branches()
+  {
+    const unsigned int         n = 10000, n_works = 3;
+    const DeviceVector<double> x(some_vector(n, 1)), y(some_vector(n, 2)),
+      wrong(n + 1);
+    DeviceVector<double> u[n_works], v[n_works];
+    DeviceGraph          graph;
+    for (const unsigned int failing : {n_works, 0u, 1u, 2u})
+      {
+        bool       fail = false;
+        const auto work = [&](DeviceVector<double> *z) {
+          std::vector<std::function<void()>> works;
+          for (unsigned int i = 0; i < n_works; ++i)
+            works.push_back([&, i] {
+              z[i].add(2. + i, y);
+              if (fail && i == failing)
+                z[i].add(1., wrong);
+              z[i].sadd(0.5, 1., x);
+            });
+          Tessella::internal::Device::run_in_branches(works);
+        };
+        const std::string name = "branches, failing " + std::to_string(failing);
+        const auto        compare = [&](const unsigned int n_runs) {
+          for (unsigned int i = 0; i < n_works; ++i)
+            {
+              u[i] = x;
+              v[i] = x;
+            }
+          for (unsigned int run = 0; run < n_runs; ++run)
+            {
+              graph.run({}, [&] { work(u); });
+              work(v);
+              for (unsigned int i = 0; i < n_works; ++i)
+                verify(name, same_bits(u[i], v[i]));
+            }
+        };
+        graph.clear();
+        if (failing < n_works)
+          {
+            compare(1);
+            fail = true;
+            // The run that would record.
+            verify(name + ", exception", message_of([&] {
+                                           graph.run({}, [&] { work(u); });
+                                         }) != "no exception");
+            fail = false;
+          }
+        const DeviceGraphReport before = graph.report();
+        compare(4);
+        verify(name + ", recorded",
+               graph.report().n_recorded == before.n_recorded + 1 &&
+                 graph.report().n_replayed == before.n_replayed + 2,
+               graph.report().why);
+      }
+  }
+
+  // The same on every device of the machine, each after the others.
+  void
+  test_branches_of_devices()
+  {
+    const int present = Tessella::internal::Device::current_device();
+    const int n       = static_cast<int>(Tessella::cuda_devices().size());
+    for (int device = 0; device < n; ++device)
+      {
+        Tessella::choose_cuda_device(MPI_COMM_SELF, device);
+        test_branches();
+      }
+    Tessella::choose_cuda_device(MPI_COMM_SELF, present);
+  }
+
+
+
   // ---- multigrid
 
   MG::AdditionalData
@@ -341,27 +421,30 @@ namespace
   /// Set-up of all levels without waits, which update() records: eigenvalues
   /// have the bits of BlockChebyshev, for which the host computes with each
   /// scalar product, and graphs of cycles stay valid.
-  template <int dim>
+  template <int dim, typename Number>
   void
   compare_set_up(const unsigned int p, const unsigned int cells)
   {
-    Case<dim, Device>        problem(cells, 1, {p}, true);
+    using Matrix = DeviceBlockMatrix<Number>;
+    using Cycles = Multigrid<Matrix>;
+    Case<dim, Matrix>        problem(cells, 1, {p}, true);
     const MultigridHierarchy hierarchy = problem.hierarchy();
     const unsigned int       n         = problem.rhs.size();
-    std::vector<double>      values;
+    std::vector<Number>      values;
     problem.matrix.copy_to(values);
     for (const bool symmetric : {true, false})
       {
         const std::string name = "set-up, " + std::to_string(dim) +
                                  "-D, p = " + std::to_string(p) +
-                                 (symmetric ? "" : ", not symmetric");
-        typename BlockChebyshev<Device>::AdditionalData of_chebyshev;
+                                 (symmetric ? "" : ", not symmetric") +
+                                 (sizeof(Number) == 4 ? ", in float" : "");
+        typename BlockChebyshev<Matrix>::AdditionalData of_chebyshev;
         of_chebyshev.symmetric = symmetric;
-        MG::AdditionalData data;
+        typename Cycles::AdditionalData data;
         data.symmetric       = symmetric;
         data.keep_structures = true;
-        BlockChebyshev<Device> chebyshev;
-        MG                     multigrid, plain;
+        BlockChebyshev<Matrix> chebyshev;
+        Cycles                 multigrid, plain;
         problem.matrix.copy_from(values);
         chebyshev.initialize(problem.matrix, of_chebyshev);
         multigrid.initialize(problem.matrix,
@@ -373,7 +456,7 @@ namespace
                          problem.without_penalty,
                          hierarchy,
                          data);
-        DeviceVector<double> first(n), y(n);
+        DeviceVector<Number> first(n), y(n);
         plain.vmult(first, problem.rhs);
         const auto check = [&](const std::string &what) {
           verify(name + what + ", eigenvalue",
@@ -388,10 +471,10 @@ namespace
             multigrid.update(problem.matrix, problem.without_penalty);
           }
         // Other values, for which nothing is recorded.
-        for (const double factor : {2., 1.})
+        for (const Number factor : {2, 1})
           {
-            std::vector<double> other(values);
-            for (double &value : other)
+            std::vector<Number> other(values);
+            for (Number &value : other)
               value *= factor;
             problem.matrix.copy_from(other);
             chebyshev.initialize(problem.matrix, of_chebyshev);
@@ -401,11 +484,11 @@ namespace
             check(", times " + std::to_string(factor));
           }
         verify_counts(
-          name + ", runs", multigrid.template graph_report<double>(), 1, 1, 4);
+          name + ", runs", multigrid.template graph_report<Number>(), 1, 1, 4);
         if (!symmetric)
           continue;
-        std::vector<double> negative(values);
-        for (double &value : negative)
+        std::vector<Number> negative(values);
+        for (Number &value : negative)
           value *= -1.;
         problem.matrix.copy_from(negative);
         const std::string text = message_of(
@@ -438,7 +521,7 @@ namespace
                     with_graphs(on, 4));
     compare<double>("without matrix", graphs, direct, problem.rhs.size());
     verify_counts(
-      "without matrix, runs", graphs.template graph_report<double>(), 1, 1, 6);
+      "without matrix, runs", graphs.template graph_report<Number>(), 1, 1, 6);
   }
 
 
@@ -857,14 +940,17 @@ main(int argc, char **argv)
         test_work();
         test_refused();
         test_failures();
+        test_branches_of_devices();
       }
     if (name == "multigrid")
       {
         for (const unsigned int p : {1, 2, 4})
           compare_multigrid<2>(p, 6);
         compare_multigrid<3>(2, 2);
-        compare_set_up<2>(3, 6);
-        compare_set_up<3>(2, 2);
+        compare_set_up<2, double>(3, 6);
+        compare_set_up<3, double>(2, 2);
+        compare_set_up<2, float>(3, 6);
+        compare_set_up<3, float>(2, 2);
         compare_without_matrix<2>(3, 5);
         compare_without_matrix<3>(4, 2);
         compare_gmres<2>(2, 6);
