@@ -2,6 +2,8 @@
 #ifndef tessella_cuda_hdg_hdg_constant_facet_kernel_h
 #define tessella_cuda_hdg_hdg_constant_facet_kernel_h
 
+#include <tessella/portable/legendre.h>
+
 #include "hdg_facet_kernel.h"
 
 // Integrals over planar facets for a constant stabilisation, without advection,
@@ -219,8 +221,10 @@ namespace Tessella
           double values[dim][max_degree + 1];
 #pragma unroll
           for (int d = 0; d < dim; ++d)
-            write_values(map_to_box()[2 * d] * x[d] + map_to_box()[2 * d + 1],
-                         values[d]);
+            Legendre::evaluate(max_degree,
+                               map_to_box()[2 * d] * x[d] +
+                                 map_to_box()[2 * d + 1],
+                               values[d]);
           double *const to = functions() + lane;
           visit_functions<dim, max_degree>(
             this->to.degree, values, [&](const unsigned int i, const double v) {
@@ -242,7 +246,9 @@ namespace Tessella
           // zero.
 #pragma unroll
           for (int d = 0; d < dim; ++d)
-            write_values(Entry::trace_coordinate(frame, d, x), values[d]);
+            Legendre::evaluate(max_degree,
+                               Entry::trace_coordinate(frame, d, x),
+                               values[d]);
           double *const to    = generators() + lane;
           const auto    store = [&](const unsigned int i, const double v) {
             to[i * ld_generators] = v;
@@ -258,24 +264,6 @@ namespace Tessella
                 for (int i = 0; i <= max_degree; ++i)
                   in_plane[d][i] = values[d][i];
               visit_functions<dim - 1, max_degree>(degree, in_plane, store);
-            }
-        }
-
-        __device__ static void
-        write_values(const double xi, double (&values)[max_degree + 1])
-        {
-          double previous = 1., current = xi;
-          values[0] = 1.;
-#pragma unroll
-          for (int n = 1; n <= max_degree; ++n)
-            {
-              values[n] = Legendre::internal::scale(n) * current;
-              const double next =
-                xi * current *
-                  Legendre::internal::forward(n < max_degree ? n : 0) -
-                previous * Legendre::internal::backward(n < max_degree ? n : 0);
-              previous = current;
-              current  = next;
             }
         }
 
