@@ -198,11 +198,12 @@ namespace Tessella
                  extra_order,
                  curved_quadrature);
     mesh.quadrature_revision = new_revision();
+    // A mapping may throw below, when some points are those of the new order.
+    tabulated_extra_order = -1;
     if (!count_points(tasks, mesh))
       {
         mesh.subcell_point_offset.clear();
         mesh.facet_point_offset.clear();
-        tabulated_extra_order = -1;
         AssertThrow(false,
                     ExcUserInput("The curved cells need more quadrature points "
                                  "than can be counted with 32 bits: choose a "

@@ -150,6 +150,8 @@ namespace Tessella
             revisions[f] = {spaces[f]->polytopic_mesh().revision,
                             dofs(f).revision};
           spaces_revision = new_revision();
+          // Unknown until all below has succeeded.
+          quadrature_revision = 0;
         }
 
       structures[0].on_all_processes([&]() {
@@ -159,7 +161,8 @@ namespace Tessella
       });
       spaces[test]->fill_penalty_factors(parameters.penalty.formula);
       const std::uint64_t tables = mesh().quadrature_revision;
-      if (new_spaces || coefficient_order != order || tables != tables_revision)
+      if (quadrature_revision == 0 || coefficient_order != order ||
+          tables != tables_revision)
         {
           quadrature_revision = new_revision();
           coefficient_order   = order;

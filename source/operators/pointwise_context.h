@@ -77,7 +77,8 @@ namespace Tessella
       /// concern degrees are set.
       PolytopicDoFs quadrature;
       unsigned int  coefficient_order = 0;
-      /// Changes if mesh, degrees or order of the quadrature change.
+      /// Changes if mesh, degrees or order of the quadrature change; zero after
+      /// a prepare() for other spaces that failed.
       std::uint64_t quadrature_revision = 0;
       /// Changes if mesh or degrees change.
       std::uint64_t  spaces_revision = 0;

@@ -446,11 +446,12 @@ namespace
   void
   check_infinite_derivatives(const std::string               &name,
                              const AgglomerationHandler<dim> &handler,
-                             const std::string               &kernels)
+                             const std::string               &kernels,
+                             const std::string               &member)
   {
     PointwiseOperator<dim>    op(handler, with<dim>(Backend::cuda));
     const std::size_t         n = handler.n_dofs();
-    dealii::Vector<double>    zero(n), one(n), r(n);
+    dealii::Vector<double>    zero(n), one(n), rising(n), r(n);
     DeviceVector<double>      x(zero);
     HostBlockMatrix<double>   host;
     DeviceBlockMatrix<double> device;
@@ -459,17 +460,22 @@ namespace
     op.reinit(host);
     op.reinit(device);
     op.reinit(rounded);
-    // Constants on each polytope.
+    // Constants on each polytope, and positive functions that rise with x.
     const auto &dofs = handler.polytopic_dofs();
     for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
       for (unsigned int c = 0; c < 2; ++c)
-        one(dofs.dof_offset[k] + c * dofs.n_basis[k]) = 1.;
+        {
+          const auto first  = dofs.dof_offset[k] + c * dofs.n_basis[k];
+          one(first)        = 1.;
+          rising(first)     = 4.;
+          rising(first + 1) = 1.;
+        }
     for (const unsigned int region : {0, 1, 2})
       {
         const Tessella::PointwiseTextIntegrand<dim> integrand(
-          Texts::infinite_derivative(region));
-        const std::string in =
-          name + ", infinite derivative in region " + std::to_string(region);
+          Texts::infinite_derivative(region, member, member));
+        const std::string in = name + ", infinite derivative by " + member +
+                               " in region " + std::to_string(region);
         const auto fails = [&](const std::string &what,
                                const auto        &work,
                                const std::string &where =
@@ -498,7 +504,7 @@ namespace
         fails("diagonal blocks",
               [&] { op.diagonal_blocks(integrand, {&zero}, blocks); });
         // The same operator afterwards.
-        op.assemble_jacobian(integrand, {&one}, host);
+        op.assemble_jacobian(integrand, {&rising}, host);
       }
   }
 
@@ -522,8 +528,19 @@ namespace
         distribute(cells, p, false, 2);
         const std::string degree =
           std::to_string(dim) + "-D, degree " + std::to_string(p);
-        check_infinite_derivatives<dim>(degree, polytopes, "all polytopes");
-        check_infinite_derivatives<dim>(degree, cells, "affine simplices");
+        // Derivatives by gradients are multiplied by zero where functions are
+        // constant.
+        for (const std::string member : {"value[1]", "gradient[1][0]"})
+          {
+            check_infinite_derivatives<dim>(degree,
+                                            polytopes,
+                                            "all polytopes",
+                                            member);
+            check_infinite_derivatives<dim>(degree,
+                                            cells,
+                                            "affine simplices",
+                                            member);
+          }
       }
   }
 

@@ -31,6 +31,7 @@
 #include <utility>
 
 #include "../meshes.h"
+#include "../messages.h"
 #include "../mixed_mesh.h"
 #include "check_mesh.h"
 
@@ -254,6 +255,63 @@ check_curved()
     check(d + "curved simplices are curved", handler.n_curved_cells() > 0);
     check_tables(d + "curved simplices", handler);
   }
+}
+
+// A mapping that throws while tables of a higher order are made: those of a
+// lower order are made again, and not taken from what is left.
+template <int dim>
+class FailingMapping : public MappingQ<dim>
+{
+public:
+  FailingMapping(const std::shared_ptr<bool> &fails)
+    : MappingQ<dim>(2)
+    , fails(fails)
+  {}
+
+  std::unique_ptr<Mapping<dim>>
+  clone() const override
+  {
+    return std::make_unique<FailingMapping<dim>>(fails);
+  }
+
+  std::vector<Point<dim>>
+  compute_mapping_support_points(
+    const typename Triangulation<dim>::cell_iterator &cell) const override
+  {
+    AssertThrow(!*fails, ExcMessage("There is no such cell."));
+    return MappingQ<dim>::compute_mapping_support_points(cell);
+  }
+
+private:
+  const std::shared_ptr<bool> fails;
+};
+
+template <int dim>
+void
+failing_mapping()
+{
+  const std::string  d = std::to_string(dim) + "-D ";
+  Triangulation<dim> tria;
+  GridGenerator::hyper_shell(tria, Point<dim>(), .5, 1., dim == 2 ? 8 : 12);
+  const auto                fails = std::make_shared<bool>(false);
+  const FailingMapping<dim> mapping(fails);
+  AgglomerationHandler<dim> handler(tria, &mapping);
+  handler.agglomerate(mixed_up<dim>(3));
+  handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
+  handler.tabulate(0);
+  const std::vector<double> points = handler.polytopic_mesh().subcell_points,
+                            weights =
+                              handler.polytopic_mesh().facet_point_weights;
+  *fails = true;
+  check(d + "tables for which the mapping fails",
+        message_of([&]() {
+          handler.tabulate(3);
+        }).find("There is no such cell.") != std::string::npos);
+  *fails = false;
+  handler.tabulate(0);
+  check(d + "tables afterwards",
+        handler.polytopic_mesh().subcell_points == points &&
+          handler.polytopic_mesh().facet_point_weights == weights);
 }
 
 // ---- mixed
@@ -988,6 +1046,8 @@ main(int argc, char **argv)
 
   check_curved<2>();
   check_curved<3>();
+  failing_mapping<2>();
+  failing_mapping<3>();
   check_mixed_2d();
   check_mixed_3d();
   check_periodic<2>();

@@ -2,7 +2,8 @@
 
 // Facets as obstacles in the search for penalty factors: the fast evaluation,
 // which leaves out points that cannot matter and ends early, has the same bits
-// as a plain one. Affine cells with hanging nodes, distorted cells, simplices.
+// as a plain one, and so has its code for AVX2. Affine cells with hanging
+// nodes, distorted cells, simplices.
 
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/grid/grid_tools.h>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <string>
 #include <vector>
@@ -160,7 +162,102 @@ struct Count
 {
   unsigned int compared = 0, tightened = 0, ended_early = 0, different = 0;
   unsigned int different_end = 0, far_from_tree = 0;
+  unsigned int tree_ended_early = 0, different_tree_end = 0;
+  unsigned int n_wide = 0, different_wide = 0;
 };
+
+// All that the search does for a direction: heights, wall functions and every
+// facet, by a loop and by the tree. The result is a sum in a fixed order.
+template <int dim>
+inline double
+search_all(const Tessella::internal::LocalPolytope<dim> &local,
+           const unsigned int                            base,
+           const double                                 *direction,
+           const double                                  start)
+{
+  const Tessella::internal::LocalFacet<dim> &facet = local.facets[base];
+  Tessella::internal::Gauge<dim>             gauge;
+  for (int d = 0; d < dim; ++d)
+    gauge.height[d] = facet.inner_normal[d];
+  gauge.height_0 =
+    -Tessella::internal::dot<dim>(facet.inner_normal, facet.centre);
+  gauge.tolerance = Tessella::internal::gauge_tolerance / start;
+  if (!gauge.set_direction(facet, direction))
+    return 0;
+  double sum = local.tree.tighten(gauge, local.facets, base, start, infinity);
+  for (unsigned int g = 0; g < local.facets.size(); ++g)
+    if (g != base)
+      {
+        const double s =
+          Tessella::internal::tighten(gauge, local.facets[g], start, infinity);
+        sum += s < infinity ? s : 1.;
+      }
+  return sum;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#  define TESSELLA_WIDE_OBSTACLES
+// The same as the copy of the search in the library is compiled.
+template <int dim>
+__attribute__((flatten, noinline, target("avx2"))) double
+search_all_avx2(const Tessella::internal::LocalPolytope<dim> &local,
+                const unsigned int                            base,
+                const double                                 *direction,
+                const double                                  start)
+{
+  return search_all(local, base, direction, start);
+}
+#endif
+
+// Compares the search for a direction with its code for AVX2.
+template <int dim>
+void
+compare_wide(const Tessella::internal::LocalPolytope<dim> &local,
+             const unsigned int                            base,
+             const double                                 *direction,
+             const double                                  start,
+             Count                                        &count)
+{
+#ifdef TESSELLA_WIDE_OBSTACLES
+  if (__builtin_cpu_supports("avx2"))
+    {
+      const double wide   = search_all_avx2(local, base, direction, start);
+      const double narrow = search_all(local, base, direction, start);
+      count.different_wide += std::memcmp(&wide, &narrow, sizeof(double)) != 0;
+      ++count.n_wide;
+      return;
+    }
+#endif
+  (void)local;
+  (void)base;
+  (void)direction;
+  (void)start;
+  ++count.n_wide;
+}
+
+// Compares the search by the tree with one that ends early at a limit: it
+// reaches the limit exactly if the whole one does, and has its bits otherwise.
+template <int dim>
+void
+compare_limits(const Tessella::internal::LocalPolytope<dim> &local,
+               const Tessella::internal::Gauge<dim>         &gauge,
+               const unsigned int                            base,
+               const double                                  start,
+               Count                                        &count)
+{
+  const double whole =
+    local.tree.tighten(gauge, local.facets, base, start, infinity);
+  for (const double limit :
+       {start, 1.0001 * start, 2. * start, 0.999 * whole, whole})
+    {
+      const double ended =
+        local.tree.tighten(gauge, local.facets, base, start, limit);
+      count.tree_ended_early += ended != whole;
+      count.different_tree_end += (ended >= limit) != (whole >= limit) ||
+                                  (whole < limit && ended != whole) ||
+                                  ended > whole;
+    }
+}
 
 // Compares all obstacles of a polytope for some directions from one base.
 template <int dim>
@@ -216,6 +313,8 @@ compare_base(const Tessella::internal::LocalPolytope<dim> &local,
         local.tree.tighten(gauge, local.facets, base, start, infinity);
       count.far_from_tree +=
         !(by_tree == s || std::abs(by_tree - s) < 1e-7 * s);
+      compare_limits(local, gauge, base, start, count);
+      compare_wide(local, base, direction, start, count);
     }
 }
 
@@ -248,6 +347,9 @@ compare(const std::string        &name,
     check("some end early", count.ended_early > 10);
   check("early ends lose nothing", count.different_end == 0);
   check("tree", count.far_from_tree == 0);
+  check("tree ends early", count.tree_ended_early > 10);
+  check("early ends of the tree lose nothing", count.different_tree_end == 0);
+  check("same bits with AVX2", count.n_wide > 100 && count.different_wide == 0);
 }
 
 // Sheared cells, which are parallelograms or parallelepipeds, with hanging

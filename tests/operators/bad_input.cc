@@ -92,30 +92,40 @@ distribute(AgglomerationHandler<dim> &handler,
     dealii::FESystem<dim>(FE_BoundingBoxLegendre<dim>(1), n_components));
 }
 
-// A residual that is finite with derivatives that are not.
+// A residual that is finite with derivatives that are not, of values and of
+// gradients. Those of gradients are multiplied by zero where functions are
+// constant.
 template <int dim>
 void
 check_derivatives(const AgglomerationHandler<dim> &handler,
-                  const AssemblyParameters        &data)
+                  const AssemblyParameters        &data,
+                  const std::string               &argument,
+                  const std::string               &result)
 {
   PointwiseOperator<dim>  op(handler, data);
-  Vector<double>          u(handler.n_dofs()), direction(u), r(u);
+  Vector<double>          u(handler.n_dofs()), direction(u), rising(u), r(u);
   HostBlockMatrix<double> matrix;
   HostBlockMatrix<float>  rounded;
   std::vector<double>     blocks;
   op.reinit(matrix);
   op.reinit(rounded);
-  // Constants on each polytope.
+  // Constants on each polytope, and positive functions that rise with x.
   const auto &dofs = handler.polytopic_dofs();
   for (unsigned int k = 0; k < handler.n_polytopes(); ++k)
     for (unsigned int c = 0; c < 2; ++c)
-      direction(dofs.dof_offset[k] + c * dofs.n_basis[k]) = 1.;
+      {
+        const auto first  = dofs.dof_offset[k] + c * dofs.n_basis[k];
+        direction(first)  = 1.;
+        rising(first)     = 4.;
+        rising(first + 1) = 1.;
+      }
   for (const unsigned int region : {0, 1, 2})
     {
       const PointwiseTextIntegrand<dim> integrand(
-        Texts::infinite_derivative(region));
+        Texts::infinite_derivative(region, argument, result));
       const std::string name = std::to_string(dim) + "-D region " +
-                               std::to_string(region) + " not finite: ",
+                               std::to_string(region) + ", " + result + " of " +
+                               argument + " not finite: ",
                         where =
                           " of a PointwiseOperator is not finite: component 1 "
                           "of the integrand at the point (" +
@@ -149,11 +159,56 @@ check_derivatives(const AgglomerationHandler<dim> &handler,
         [&] { op.diagonal_blocks(integrand, {&u}, blocks); },
         "The Jacobian" + where);
       // The same operator afterwards.
-      u = direction;
+      u = rising;
       op.assemble_jacobian(integrand, {&u}, matrix);
       op.diagonal_blocks(integrand, {&u}, blocks);
       u = 0.;
     }
+}
+
+// Degrees change, and the first preparation for them fails: the next one must
+// not keep what was made for the earlier degrees.
+template <int dim>
+struct Failing : public AgglomerationHandler<dim>
+{
+  using AgglomerationHandler<dim>::AgglomerationHandler;
+
+  void
+  tabulate(const unsigned int extra_order) const override
+  {
+    AssertThrow(!fails, dealii::ExcMessage("There are no tables."));
+    AgglomerationHandler<dim>::tabulate(extra_order);
+  }
+
+  bool fails = false;
+};
+
+template <int dim>
+void
+check_failed_preparation(const dealii::Triangulation<dim> &triangulation,
+                         const AssemblyParameters         &data)
+{
+  const std::string name = std::to_string(dim) + "-D preparation that fails";
+  const FunctorIntegrand<dim, Functors::NonlinearDiffusion<dim>> integrand;
+  Failing<dim> handler(triangulation);
+  handler.agglomerate(Agglomeration::parents<dim>(1));
+  handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(1));
+  PointwiseOperator<dim> op(handler, data);
+  const auto             residual = [&](PointwiseOperator<dim> &present) {
+    Vector<double> u(handler.n_dofs()), r(u.size());
+    for (unsigned int i = 0; i < u.size(); ++i)
+      u(i) = 1. / (1. + i % 7);
+    present.residual(integrand, {&u}, r);
+    return r;
+  };
+  residual(op);
+  handler.distribute_dofs(FE_BoundingBoxLegendre<dim>(3));
+  handler.fails = true;
+  fails(
+    name, [&] { residual(op); }, "There are no tables.");
+  handler.fails = false;
+  PointwiseOperator<dim> other(handler, data);
+  check(name + ", the next one", residual(op) == residual(other));
 }
 
 template <int dim>
@@ -263,7 +318,9 @@ check_mistakes()
       op.residual(diffusion, {&w}, r);
     },
     "is not finite");
-  check_derivatives(two, data);
+  for (const std::string argument : {"value[1]", "gradient[1][0]"})
+    for (const std::string result : {"value[1]", "gradient[1][0]"})
+      check_derivatives(two, data, argument, result);
   fails(
     in_dim + "singular diagonal block",
     [&] {
@@ -274,6 +331,8 @@ check_mistakes()
       jacobi.initialize(matrix);
     },
     "The diagonal block of block row 0 is singular");
+
+  check_failed_preparation(triangulation, data);
 
   // ---- boundary ids
   diffusion.set_boundary_ids({0, 1});

@@ -48,11 +48,14 @@ namespace Texts
     return terms;
   }
 
-  // Two components. In one region the result of the second one is finite where
-  // it vanishes, and its derivative is not: 0 inside of polytopes, 1 on facets
-  // between them, 2 on a part of the boundary.
+  // Two components. In one region a result of the second one is finite where
+  // its argument vanishes, and its derivative is not: 0 inside of polytopes, 1
+  // on facets between them, 2 on a part of the boundary. Argument and result
+  // are members of the structs of a functor, such as value[1].
   inline PointwiseTextTerms
-  infinite_derivative(const unsigned int region)
+  infinite_derivative(const unsigned int region,
+                      const std::string &argument = "value[1]",
+                      const std::string &result   = "value[1]")
   {
     const auto in = [&](const unsigned int r, const std::string &root) {
       return r == region ? root : std::string();
@@ -61,14 +64,16 @@ namespace Texts
     terms.field_components = {2};
     terms.n_components     = 2;
     terms.volume = "r.value[0] = u.value[0]; r.value[1] = u.value[1];" +
-                   in(0, "r.value[1] = sqrt(u.value[1]);");
+                   in(0, "r." + result + " = sqrt(u." + argument + ");");
     terms.interior_facet =
       "r0.value[0] = u1.value[0]; r1.value[0] = -u1.value[0];" +
       in(1,
-         "r0.value[1] = sqrt(u1.value[1]); r1.value[1] = -sqrt(u1.value[1]);");
+         "r0." + result + " = sqrt(u1." + argument + "); r1." + result +
+           " = -sqrt(u1." + argument + ");");
     terms.boundary_facet =
-      "r.value[0] = u.value[0];" +
-      in(2, "if (p.boundary_id == 1) r.value[1] = sqrt(u.value[1]);");
+      "r.value[0] = u.value[0];" + in(2,
+                                      "if (p.boundary_id == 1) r." + result +
+                                        " = sqrt(u." + argument + ");");
     return terms;
   }
 
