@@ -521,7 +521,7 @@ namespace
                     with_graphs(on, 4));
     compare<double>("without matrix", graphs, direct, problem.rhs.size());
     verify_counts(
-      "without matrix, runs", graphs.template graph_report<Number>(), 1, 1, 6);
+      "without matrix, runs", graphs.template graph_report<double>(), 1, 1, 6);
   }
 
 
