@@ -300,7 +300,7 @@ namespace
     jacobi.initialize(A);
     const VectorType guess(some_vector(b.size(), 7));
     VectorType       x(guess);
-    SolverControl    control(100, 1e-8 * b.l2_norm(), false, false);
+    SolverControl    control(5000, 1e-8 * b.l2_norm(), false, false);
     const auto       message = [&](const auto &P) {
       x = guess;
       return message_of(
@@ -348,7 +348,7 @@ namespace
     x = 0.;
     DeviceSolverCG<VectorType>(control).solve(A, x, b, jacobi);
     verify("zero", control.last_step() == 0 && x.all_zero());
-    SolverControl absolute(100, 1e-10, false, false);
+    SolverControl absolute(5000, 1e-10, false, false);
     x = guess;
     DeviceSolverCG<VectorType>(absolute).solve(A, x, b, jacobi);
     verify("zero, from a guess",

@@ -237,6 +237,7 @@ compare_wide(const Tessella::internal::LocalPolytope<dim> &local,
 
 // Compares the search by the tree with one that ends early at a limit: it
 // reaches the limit exactly if the whole one does, and has its bits otherwise.
+// What it skips may leave it a larger value by rounding.
 template <int dim>
 void
 compare_limits(const Tessella::internal::LocalPolytope<dim> &local,
@@ -255,7 +256,7 @@ compare_limits(const Tessella::internal::LocalPolytope<dim> &local,
       count.tree_ended_early += ended != whole;
       count.different_tree_end += (ended >= limit) != (whole >= limit) ||
                                   (whole < limit && ended != whole) ||
-                                  ended > whole;
+                                  ended > (1. + 1e-12) * whole;
     }
 }
 
@@ -347,7 +348,9 @@ compare(const std::string        &name,
     check("some end early", count.ended_early > 10);
   check("early ends lose nothing", count.different_end == 0);
   check("tree", count.far_from_tree == 0);
-  check("tree ends early", count.tree_ended_early > 10);
+  // The facets of a quadrilateral are one leaf of a tree.
+  if (dim == 3 || n_cells > 1)
+    check("tree ends early", count.tree_ended_early > 10);
   check("early ends of the tree lose nothing", count.different_tree_end == 0);
   check("same bits with AVX2", count.n_wide > 100 && count.different_wide == 0);
 }
