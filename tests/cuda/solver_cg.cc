@@ -360,6 +360,7 @@ namespace
                                               PreconditionIdentity());
     verify("empty", control.last_step() == 0 && y.empty());
     VectorType longer(b.size() + 1);
+    b = guess;
     verify("sizes",
            message_of([&] {
              DeviceSolverCG<VectorType>(control).solve(A, longer, b, jacobi);
