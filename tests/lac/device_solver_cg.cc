@@ -249,10 +249,20 @@ namespace
     check(name + ", indefinite",
           contains(text, "is not positive definite") &&
             contains(text, "in step 1 ") && same(x, guess));
+    // With assertions, deal.II's vectors may find such a number first.
+    const auto by_assertion = [](const std::string &text) {
+#ifdef DEBUG
+      return contains(text, "a number that is not finite");
+#else
+      (void)text;
+      return false;
+#endif
+    };
     text = message(1., Rotation());
     check(name + ", no length",
-          contains(text, "the preconditioner is not positive definite") &&
-            same(x, guess));
+          by_assertion(text) ||
+            (contains(text, "the preconditioner is not positive definite") &&
+             same(x, guess)));
     x    = 0.;
     text = message_of([&] {
       Solver(control).solve(Matrix{std::numeric_limits<double>::quiet_NaN()},
@@ -261,10 +271,11 @@ namespace
                             Jacobi());
     });
     check(name + ", not finite",
-          contains(text, "no longer finite") && x.all_zero());
+          by_assertion(text) ||
+            (contains(text, "no longer finite") && x.all_zero()));
     text = message(std::numeric_limits<double>::quiet_NaN(), Jacobi());
     check(name + ", not finite at the start",
-          contains(text, "failure in step 0"));
+          by_assertion(text) || contains(text, "failure in step 0"));
   }
 } // namespace
 
@@ -272,6 +283,7 @@ int
 main(int argc, char **argv)
 {
   TestProgram program(argc, argv);
+  deal_II_exceptions::disable_abort_on_exception();
   using OnHost = DeviceSolverCG<VectorType>;
   const SolverControl          absolute(1000, 1e-10, false, false);
   const ReductionControl       relative(1000, 0., 1e-10, false, false);
