@@ -17,7 +17,7 @@ namespace Tessella
       struct ProductStep
       {
         const Number *values; ///< of A
-        /// With alpha unequal to 0, y is the old direction d.
+        /// The old direction d, unless step.alpha is 0.
         const Number *y;
         const Number *b; ///< may be r
         Number       *r;

@@ -290,22 +290,25 @@ namespace Tessella
       for (unsigned int i = 1; i <= degree; ++i)
         {
           // The residual is that of the sum of all d without weights.
-          const bool             set  = zero_start && i == 1;
-          const Number *const    from = i == 1 ? x : directions[0];
-          const Number *const    rhs = i == 1 || (zero_start && i == 2) ? b : r;
-          const double           factor = (8. * i - 4.) / (2. * i + 1.);
-          PolynomialStep<Number> step   = {
-              inverse.data(),
-              transpose,
-              Number(i == 1 ? 0. : (2. * i - 3.) / (2. * i + 1.)),
-              Number(factor / largest),
-              Number(chebyshev_weight(degree, i)),
-            set ? b : r,
-              directions[1],
-              x,
-              set,
-              stored,
-              factor};
+          const bool          set    = zero_start && i == 1;
+          const Number *const from   = i == 1 ? x : directions[0];
+          const Number *const rhs    = i == 1 || (zero_start && i == 2) ? b : r;
+          const double        factor = (8. * i - 4.) / (2. * i + 1.);
+          const Number alpha  = i == 1 ? 0. : (2. * i - 3.) / (2. * i + 1.),
+                       beta   = factor / largest,
+                       weight = chebyshev_weight(degree, i);
+          PolynomialStep<Number> step;
+          step.inverse   = inverse.data();
+          step.transpose = transpose;
+          step.alpha     = alpha;
+          step.beta      = beta;
+          step.weight    = weight;
+          step.r         = set ? b : r;
+          step.d         = directions[1];
+          step.x         = x;
+          step.set       = set;
+          step.divisor   = stored;
+          step.factor    = factor;
           // A kernel that reads x for the product must not change it; the
           // second step makes up for it.
           const bool keep = i == 1;

@@ -29,6 +29,7 @@
 #include <string>
 #include <vector>
 
+#include "../../source/lac/block_space.h"
 #include "../assembly/compare.h"
 #include "checks.h"
 
@@ -393,6 +394,100 @@ namespace
                            }) != "no exception");
   }
 
+  // Structure of a matrix of uniform blocks with few blocks in most rows, and
+  // with many of them in one row if @p wide.
+  Tessella::BlockSparsity
+  uniform_blocks(const unsigned int          size,
+                 const bool                  wide,
+                 std::vector<std::uint64_t> &dof_offset)
+  {
+    constexpr unsigned int  n = 150;
+    Tessella::BlockSparsity sparsity;
+    dof_offset.assign(1, 0);
+    sparsity.block_offset.push_back(0);
+    sparsity.value_offset.push_back(0);
+    for (unsigned int k = 0; k < n; ++k)
+      {
+        unsigned int width = 0;
+        for (unsigned int j = 0; j < n; ++j)
+          if (j == k || (wide && (j == n / 2 || k == n / 2)) ||
+              (5 * std::min(j, k) + 3 * std::max(j, k)) % 37 <= (wide ? 2 : 1))
+            {
+              sparsity.block_column.push_back(j);
+              sparsity.column_offset.push_back(width);
+              width += size;
+            }
+        sparsity.row_width.push_back(width);
+        sparsity.block_offset.push_back(sparsity.block_column.size());
+        sparsity.value_offset.push_back(sparsity.value_offset.back() +
+                                        width * size);
+        dof_offset.push_back(dof_offset.back() + size);
+      }
+    return sparsity;
+  }
+
+  // Chebyshev's polynomial with a kernel for product and step has the bits of
+  // that with two kernels.
+  template <typename Number>
+  void
+  check_product_steps()
+  {
+    using Matrix = DeviceBlockMatrix<Number>;
+    for (unsigned int size = 1; size <= 12; ++size)
+      {
+        std::vector<std::uint64_t>    dof_offset;
+        const Tessella::BlockSparsity sparsity =
+          uniform_blocks(size, false, dof_offset);
+        std::vector<Number> values(sparsity.n_nonzero_elements());
+        for (std::size_t i = 0; i < values.size(); ++i)
+          values[i] = some_number(i);
+        // Diagonal blocks with an inverse.
+        for (unsigned int k = 0; k + 1 < dof_offset.size(); ++k)
+          for (unsigned int i = 0; i < size; ++i)
+            values[sparsity.value_offset[k] + i * sparsity.row_width[k] +
+                   sparsity.column_offset[sparsity.find_block(k, k)] + i] +=
+              size;
+        Matrix matrix;
+        matrix.reinit(sparsity, dof_offset);
+        matrix.copy_from(values);
+        Tessella::internal::BlockData<Matrix> data;
+        data.reinit(matrix);
+        data.invert_diagonal();
+        const std::string name =
+          type_name<Number>() + ", blocks of " + std::to_string(size) + ", ";
+        verify(name + "one kernel for product and step",
+               Tessella::internal::Device::has_product_step<Number>(
+                 data.rows) == (size <= 10));
+        const unsigned int         n = matrix.m();
+        const DeviceVector<Number> b(some_vector<Number>(n, 1)),
+          guess(some_vector<Number>(n, 2));
+        DeviceVector<Number> r(n), d(n), second(n);
+        for (unsigned int degree = 1; degree <= 7; ++degree)
+          for (const bool zero_start : {true, false})
+            {
+              const auto apply = [&](Number *second_d) {
+                DeviceVector<Number> x(guess);
+                data.chebyshev(degree,
+                               300.,
+                               zero_start,
+                               false,
+                               b.begin(),
+                               x.begin(),
+                               r.begin(),
+                               d.begin(),
+                               nullptr,
+                               second_d);
+                return on_host(x);
+              };
+              const std::vector<Number> x = apply(second.begin());
+              verify(name + "degree " + std::to_string(degree) +
+                       (zero_start ? ", from zero" : ""),
+                     same_bits(x, apply(nullptr)) &&
+                       std::isfinite(x[0] + x[n - 1]) && x[0] != 0.);
+            }
+      }
+  }
+
   // Uniform blocks of every small size; few blocks in most rows, many in one
   // row.
   template <typename Number>
@@ -402,27 +497,9 @@ namespace
     constexpr unsigned int n = 150;
     for (unsigned int size = 1; size <= 12; ++size)
       {
-        Tessella::BlockSparsity    sparsity;
-        std::vector<std::uint64_t> dof_offset(1, 0);
-        sparsity.block_offset.push_back(0);
-        sparsity.value_offset.push_back(0);
-        for (unsigned int k = 0; k < n; ++k)
-          {
-            unsigned int width = 0;
-            for (unsigned int j = 0; j < n; ++j)
-              if (j == k || j == n / 2 || k == n / 2 ||
-                  (5 * std::min(j, k) + 3 * std::max(j, k)) % 37 <= 2)
-                {
-                  sparsity.block_column.push_back(j);
-                  sparsity.column_offset.push_back(width);
-                  width += size;
-                }
-            sparsity.row_width.push_back(width);
-            sparsity.block_offset.push_back(sparsity.block_column.size());
-            sparsity.value_offset.push_back(sparsity.value_offset.back() +
-                                            width * size);
-            dof_offset.push_back(dof_offset.back() + size);
-          }
+        std::vector<std::uint64_t>    dof_offset;
+        const Tessella::BlockSparsity sparsity =
+          uniform_blocks(size, true, dof_offset);
         std::vector<Number> values(sparsity.n_nonzero_elements());
         for (std::size_t i = 0; i < values.size(); ++i)
           values[i] = some_number(i);
@@ -930,6 +1007,8 @@ main(int argc, char **argv)
         check_small_meshes<3>();
         check_small_slabs();
         check_block_sizes<double>();
+        check_product_steps<double>();
+        check_product_steps<float>();
         check_block_sizes<float>();
       }
     else if (name == "2d")

@@ -237,7 +237,8 @@ compare_wide(const Tessella::internal::LocalPolytope<dim> &local,
 
 // Compares the search by the tree with one that ends early at a limit: it
 // reaches the limit exactly if the whole one does, and has its bits otherwise.
-// What it skips may leave it a larger value by rounding.
+// Rounding can make the result with an early end larger than that of the whole
+// search.
 template <int dim>
 void
 compare_limits(const Tessella::internal::LocalPolytope<dim> &local,

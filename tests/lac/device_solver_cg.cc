@@ -249,7 +249,8 @@ namespace
     check(name + ", indefinite",
           contains(text, "is not positive definite") &&
             contains(text, "in step 1 ") && same(x, guess));
-    // With assertions, deal.II's vectors may find such a number first.
+    // In Debug, an assertion of deal.II's vectors reports a number that is not
+    // finite before the solver does.
     const auto by_assertion = [](const std::string &text) {
 #ifdef DEBUG
       return contains(text, "a number that is not finite");
