@@ -16,9 +16,9 @@ namespace Tessella
       class Arrays
       {
       public:
-        Arrays(std::vector<double> &memory,
-               const unsigned int   n_arrays,
-               const unsigned int   n)
+        Arrays(dealii::AlignedVector<double> &memory,
+               const unsigned int             n_arrays,
+               const unsigned int             n)
           : n(n)
         {
           memory.resize(n_arrays * n);
@@ -128,9 +128,10 @@ namespace Tessella
       for (unsigned int n = 1; n <= n_functions; ++n)
         n_basis =
           std::max(n_basis, static_cast<std::size_t>(n) * slice_size(n));
-      basis.resize((dim + 4) * n_basis);
-      rows.resize((dim + 1) * n_basis);
-      other.resize((dim + 2) * n_basis);
+      // Uninitialised: all points of a slice are written, the padding included.
+      basis.resize_fast((dim + 4) * n_basis);
+      rows.resize_fast((dim + 1) * n_basis);
+      other.resize_fast((dim + 2) * n_basis);
     }
 
 
@@ -803,7 +804,7 @@ namespace Tessella
                           slice.m,
                           rows.data(),
                           r);
-      one.assign(r, 1.);
+      one.resize(r, 1.);
       kernels.vector_product(n, r, rows.data(), r, one.data(), part.f);
     }
 

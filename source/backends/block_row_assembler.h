@@ -2,6 +2,8 @@
 #ifndef tessella_source_backends_block_row_assembler_h
 #define tessella_source_backends_block_row_assembler_h
 
+#include <deal.II/base/aligned_vector.h>
+
 #include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_mesh.h>
 #include <tessella/lac/block_sparsity.h>
@@ -102,7 +104,7 @@ namespace Tessella
         FacetStructure  facet;
         bool            volume_matrix;
         // Arrays that the form fills, and those that kernels read.
-        std::vector<double>                  volume_memory, facet_memory;
+        dealii::AlignedVector<double>        volume_memory, facet_memory;
         VolumeBlocks<dim>                    volume_blocks;
         HostKernels::VolumeCoefficients<dim> volume_coefficients;
         FacetBlocks<dim>                     facet_blocks;
@@ -274,9 +276,9 @@ namespace Tessella
       VolumePointBuffer<dim> volume_points;
       FacetPointBuffer<dim>  facet_points;
       // Terms on interior facets, or null.
-      const FacetValues<dim>   *facet_values;
-      std::vector<double>       basis, rows, other, one;
-      std::vector<SegmentRange> ranges;
+      const FacetValues<dim>       *facet_values;
+      dealii::AlignedVector<double> basis, rows, other, one;
+      std::vector<SegmentRange>     ranges;
     };
   } // namespace internal
 } // namespace Tessella

@@ -176,7 +176,7 @@ namespace Tessella
 
 
     template <int dim>
-    void
+    inline void
     FacetPointBuffer<dim>::append_rule(const unsigned int       facet,
                                        const HostKernels::Rule &rule)
     {
@@ -223,7 +223,7 @@ namespace Tessella
     // Coordinates of facets are those of side 0, normals point from side 0 to
     // side 1.
     template <int dim>
-    void
+    inline void
     FacetPointBuffer<dim>::set_side(const unsigned int side,
                                     const unsigned int n,
                                     const double      *shift)
@@ -246,23 +246,21 @@ namespace Tessella
 
 
     template <int dim>
-    void
+    inline void
     FacetPointBuffer<dim>::set_subcells(const unsigned int facet,
                                         const unsigned int side,
                                         const unsigned int n)
     {
-      const unsigned int begin = n_points,
-                         own   = mesh.facet_subcell[2 * facet + side],
+      const unsigned int own   = mesh.facet_subcell[2 * facet + side],
                          other = mesh.facet_subcell[2 * facet + 1 - side];
-      fill_padded(subcells.data() + begin, n, own);
-      fill_padded(materials.data() + begin, n, mesh.subcell_material[own]);
-      if (other != invalid_index)
-        {
-          fill_padded(neighbor_subcells.data() + begin, n, other);
-          fill_padded(neighbor_materials.data() + begin,
-                      n,
-                      mesh.subcell_material[other]);
-        }
+      fill_padded(subcells.data() + n_points, n, own);
+      fill_padded(materials.data() + n_points, n, mesh.subcell_material[own]);
+      if (other == invalid_index)
+        return;
+      fill_padded(neighbor_subcells.data() + n_points, n, other);
+      fill_padded(neighbor_materials.data() + n_points,
+                  n,
+                  mesh.subcell_material[other]);
     }
 
 

@@ -2,6 +2,8 @@
 #ifndef tessella_source_backends_facet_points_h
 #define tessella_source_backends_facet_points_h
 
+#include <deal.II/base/aligned_vector.h>
+
 #include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
@@ -166,7 +168,7 @@ namespace Tessella
       const PolytopicDoFs             &dofs;
       const HostRules<dim>            &rules;
       const HostKernels::Kernels<dim> &kernels;
-      std::vector<double>              memory;
+      dealii::AlignedVector<double>    memory;
       std::vector<unsigned int>        facets; // of each point
     };
   } // namespace internal

@@ -533,19 +533,22 @@ namespace Tessella
         {
           constexpr unsigned int MR = TESSELLA_TILE_ROWS,
                                  NR = TESSELLA_TILE_COLUMNS;
-          Factor l = left, r = right;
+          const auto part           = [](const Factor      &whole,
+                               const unsigned int i,
+                               const unsigned int n) -> Factor {
+            return {whole.n_functions - i < n ? whole.n_functions - i : n,
+                    whole.data + i * whole.function_stride,
+                    whole.function_stride,
+                    whole.row_stride};
+          };
           for (unsigned int i = 0; i < left.n_functions; i += MR)
             {
-              l.data = left.data + i * left.function_stride;
-              l.n_functions =
-                left.n_functions - i < MR ? left.n_functions - i : MR;
+              const Factor l = part(left, i, MR);
               for (unsigned int j = symmetric ? i / NR * NR : 0;
                    j < right.n_functions;
                    j += NR)
                 {
-                  r.data = right.data + j * right.function_stride;
-                  r.n_functions =
-                    right.n_functions - j < NR ? right.n_functions - j : NR;
+                  const Factor r = part(right, j, NR);
                   tiles[l.n_functions - 1][r.n_functions - 1](
                     l, r, n_rows, n, C + i * ldc + j, ldc, accumulate);
                 }

@@ -154,11 +154,11 @@ namespace Tessella
       : capacity(capacity)
       , subcells(capacity)
       , materials(capacity)
-      , memory(new double[(dim + 1) * pitch(capacity)])
     {
+      memory.resize_fast((dim + 1) * pitch(capacity));
       for (unsigned int d = 0; d < dim; ++d)
-        x[d] = memory.get() + d * pitch(capacity);
-      w = memory.get() + dim * pitch(capacity);
+        x[d] = memory.data() + d * pitch(capacity);
+      w = memory.data() + dim * pitch(capacity);
     }
 
 

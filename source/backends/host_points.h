@@ -2,6 +2,8 @@
 #ifndef tessella_source_backends_host_points_h
 #define tessella_source_backends_host_points_h
 
+#include <deal.II/base/aligned_vector.h>
+
 #include <tessella/forms/form.h>
 #include <tessella/grid/polytopic_dofs.h>
 #include <tessella/grid/polytopic_mesh.h>
@@ -50,7 +52,7 @@ namespace Tessella
       HostKernels::Rule view;
 
     private:
-      std::vector<double> memory;
+      dealii::AlignedVector<double> memory;
     };
 
 
@@ -247,7 +249,7 @@ namespace Tessella
                   const unsigned int        n,
                   unsigned int             &point);
 
-      std::unique_ptr<double[]> memory;
+      dealii::AlignedVector<double> memory;
     };
   } // namespace internal
 } // namespace Tessella
