@@ -182,20 +182,25 @@ namespace Tessella
 
       /// Copies packs of a vector into shared memory: @p n_packs packs from
       /// each first entry that @p column(block) returns for @p n_blocks blocks.
+      /// Calls @p wait() once before the first entry of @p x is read.
       template <typename PackType,
                 int n_packs,
                 typename Number,
-                typename Column>
+                typename Column,
+                typename Wait>
       __device__ inline void
       gather_packs(const unsigned int n_blocks,
                    const Column      &column,
+                   const Wait        &wait,
                    const Number      *x,
                    PackType          *z)
       {
         // Loads the addresses of several packs first.
-        constexpr int      U = 3;
-        const unsigned int n = n_blocks * n_packs;
-        for (unsigned int m = threadIdx.x; m < n; m += U * batch_threads)
+        constexpr int      U     = 3;
+        const unsigned int n     = n_blocks * n_packs;
+        bool               first = true;
+        for (unsigned int m = threadIdx.x; first || m < n;
+             m += U * batch_threads)
           {
             std::size_t entry[U];
             PackType    packs[U];
@@ -203,6 +208,9 @@ namespace Tessella
             for (int j = 0; j < U; ++j)
               if (m + j * batch_threads < n)
                 entry[j] = column((m + j * batch_threads) / n_packs);
+            if (first)
+              wait();
+            first = false;
 #pragma unroll
             for (int j = 0; j < U; ++j)
               if (m + j * batch_threads < n)

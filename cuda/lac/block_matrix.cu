@@ -5,8 +5,8 @@
 #include <string>
 #include <type_traits>
 
-#include "../device/memory.h"
 #include "../device/pool_array.h"
+#include "../device/start_kernel.h"
 #include "batch_rows.h"
 #include "block_matrix.h"
 #include "pack.h"
@@ -323,7 +323,7 @@ namespace Tessella
                        const unsigned int *__restrict__ columns,
                        const unsigned int panel,
                        const Number *__restrict__ values,
-                       const Number *__restrict__ x,
+                       const Number             *x,
                        const Destination<Number> y)
         {
           constexpr int V = small_pack<Number>(N), n_packs = N / V;
@@ -359,6 +359,7 @@ namespace Tessella
           gather_packs<PackType, n_packs>(
             batch.n_blocks,
             [&](const unsigned int m) { return column[m]; },
+            [] { wait_for_previous(); },
             x,
             z);
           finish_copy(&state);
@@ -1182,17 +1183,18 @@ namespace Tessella
         multiply_batches(const Destination<Number> &y, const Number *x) const
         {
           const BlockLists &L = *lists;
-          batch_kernel<Number, N><<<static_cast<unsigned int>(L.batches.size()),
-                                    n_threads,
-                                    L.shared_memory,
-                                    current_stream()>>>(L.batches.data(),
-                                                        L.block_offset.data(),
-                                                        L.columns->data(),
-                                                        L.panel,
-                                                        values.data(),
-                                                        x,
-                                                        y);
-          check(cudaGetLastError(), "a product with a matrix");
+          start_kernel("a product with a matrix",
+                       batch_kernel<Number, N>,
+                       static_cast<unsigned int>(L.batches.size()),
+                       n_threads,
+                       L.shared_memory,
+                       L.batches.data(),
+                       L.block_offset.data(),
+                       L.columns->data(),
+                       L.panel,
+                       values.data(),
+                       x,
+                       y);
         }
 
         template <int V, int S, int G, int R, int U>

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "../device/memory.h"
 #include "../device/pool_array.h"
+#include "../device/start_kernel.h"
 #include "blocks.h"
 #include "polynomial_entry.h"
 #include "small_inverse.h"
@@ -57,11 +57,13 @@ namespace Tessella
           if (n == 0)
             return;
           const unsigned int group = group_size(max_size);
-          kernel<<<n_thread_blocks(std::uint64_t(n) * group),
-                   n_threads,
-                   0,
-                   current_stream()>>>(group, arguments...);
-          check(cudaGetLastError(), what);
+          start_kernel(what,
+                       kernel,
+                       n_thread_blocks(std::uint64_t(n) * group),
+                       n_threads,
+                       0,
+                       group,
+                       arguments...);
         }
 
         /// Allows @p kernel to use @p bytes of shared memory.
@@ -475,15 +477,16 @@ namespace Tessella
           diagonal_kernel(const unsigned int group,
                           const BlockRows    rows,
                           const Number *__restrict__ inverse,
-                          const bool transpose,
-                          const Number *__restrict__ x,
-                          Number *__restrict__ y)
+                          const bool    transpose,
+                          const Number *x,
+                          Number       *y)
         {
           const std::uint64_t k = group_of_thread(group);
           if (k >= rows.n)
             return;
           const unsigned int  n     = rows.size(k);
           const std::uint64_t first = rows.dof_offset[k];
+          wait_for_previous();
           for (unsigned int i = threadIdx.x % group; i < n; i += group)
             y[first + i] = diagonal_entry(
               inverse + rows.square_offset[k], n, i, transpose, x + first);
@@ -502,6 +505,7 @@ namespace Tessella
           const Number        beta  = factor_of(step);
           const unsigned int  n     = rows.size(k);
           const std::uint64_t first = rows.dof_offset[k];
+          wait_for_previous();
           for (unsigned int i = threadIdx.x % group; i < n; i += group)
             {
               const Number entry =
@@ -597,45 +601,138 @@ namespace Tessella
               diagonal_entry(inverse + rows.square_offset[k], n, i, false, r);
         }
 
+        /// Adds the product of a row of T and a vector of @p n entries to
+        /// @p sum. With M > 0, n is at most M, and all entries are loaded
+        /// before the first sum, so that the loads of several calls in a row
+        /// are under way at the same time.
+        template <int M, typename Number>
+        struct RowProduct
+        {
+          Number a[M], x[M];
+
+          __device__ void
+          load(const Number *T, const Number *from, const unsigned int n)
+          {
+#pragma unroll
+            for (unsigned int j = 0; j < M; ++j)
+              {
+                a[j] = j < n ? T[j] : Number(0);
+                x[j] = j < n ? from[j] : Number(0);
+              }
+          }
+          __device__ void
+          add_to(Number &sum, const unsigned int n) const
+          {
+#pragma unroll
+            for (unsigned int j = 0; j < M; ++j)
+              if (j < n)
+                sum = fma(a[j], x[j], sum);
+          }
+        };
+
         template <typename Number>
+        struct RowProduct<0, Number>
+        {
+          const Number *a = nullptr, *x = nullptr;
+
+          __device__ void
+          load(const Number *T, const Number *from, const unsigned int)
+          {
+            a = T;
+            x = from;
+          }
+          __device__ void
+          add_to(Number &sum, const unsigned int n) const
+          {
+            for (unsigned int j = 0; j < n; ++j)
+              sum = fma(a[j], x[j], sum);
+          }
+        };
+
+        /// The lanes of a group look up one fine polytope each. With M > 0, no
+        /// fine polytope has more than M functions of a component.
+        template <int M, typename Number>
         __global__ void
         __launch_bounds__(n_threads)
           restrict_kernel(const unsigned int          group,
                           const BlockTransfer<Number> transfer,
-                          const Number *__restrict__ fine,
-                          Number *__restrict__ coarse)
+                          const Number               *fine,
+                          Number                     *coarse)
         {
           const std::uint64_t K = group_of_thread(group);
           if (K >= transfer.n_coarse)
             return;
           const std::uint64_t first = transfer.coarse_offset[K];
-          const unsigned int  n_K   = transfer.coarse_size(K);
-          for (unsigned int i = threadIdx.x % group;
-               i < transfer.n_components * n_K;
-               i += group)
+          const unsigned int  n_K   = transfer.coarse_size(K),
+                             n      = transfer.n_components * n_K;
+          const unsigned int lane   = threadIdx.x % group;
+          if (transfer.matrix == nullptr)
             {
-              const unsigned int c = i / n_K, row = i % n_K; // c: component
-              if (transfer.matrix == nullptr)
+              wait_for_previous();
+              for (unsigned int i = lane; i < n; i += group)
+                coarse[first + i] =
+                  fine[transfer.fine_offset[K] +
+                       i / n_K * transfer.fine_size(K) + i % n_K];
+              return;
+            }
+          const unsigned int lanes = (group == 32 ? ~0u : (1u << group) - 1)
+                                     << (threadIdx.x % 32 / group * group);
+          const unsigned int begin = transfer.child_offset[K],
+                             end   = transfer.child_offset[K + 1];
+          bool first_polytopes     = true;
+          for (unsigned int i0 = 0; i0 < n; i0 += group)
+            {
+              const unsigned int i = i0 + lane;
+              const unsigned int c = i < n ? i / n_K : 0, // component
+                row                = i % n_K;
+              Number sum           = 0;
+              for (unsigned int e0 = begin; e0 < end; e0 += group)
                 {
-                  coarse[first + i] = fine[transfer.fine_offset[K] +
-                                           c * transfer.fine_size(K) + row];
-                  continue;
+                  unsigned int  own_size = 0;
+                  std::uint64_t own_from = 0, own_matrix = 0;
+                  if (e0 + lane < end)
+                    {
+                      const unsigned int k = transfer.child[e0 + lane];
+                      own_size             = transfer.fine_size(k);
+                      own_from             = transfer.fine_offset[k];
+                      own_matrix           = transfer.matrix_offset[k];
+                    }
+                  if (first_polytopes)
+                    wait_for_previous();
+                  first_polytopes          = false;
+                  constexpr unsigned int U = 4;
+                  for (unsigned int q0 = 0; q0 < group && e0 + q0 < end;
+                       q0 += U)
+                    {
+                      RowProduct<M, Number> product[U];
+                      unsigned int          size[U];
+#pragma unroll
+                      for (unsigned int u = 0; u < U; ++u)
+                        {
+                          // Lanes of polytopes that do not exist have size 0.
+                          const unsigned int q = min(q0 + u, group - 1);
+                          size[u] = __shfl_sync(lanes, own_size, q, group);
+                          const std::uint64_t
+                            from = __shfl_sync(lanes, own_from, q, group),
+                            T    = __shfl_sync(lanes, own_matrix, q, group);
+                          if (i >= n || q0 + u >= group)
+                            size[u] = 0;
+                          const std::uint64_t place =
+                            (transfer.matrix_of_component ? c * n_K + row
+                                                          : row) *
+                            std::uint64_t(size[u]);
+                          product[u].load(transfer.matrix + T + place,
+                                          fine + from +
+                                            std::uint64_t(c) * size[u],
+                                          size[u]);
+                        }
+#pragma unroll
+                      for (unsigned int u = 0; u < U; ++u)
+                        product[u].add_to(sum, size[u]);
+                    }
                 }
-              Number sum = 0;
-              for (unsigned int e = transfer.child_offset[K];
-                   e < transfer.child_offset[K + 1];
-                   ++e)
-                {
-                  const unsigned int k = transfer.child[e];
-                  const unsigned int n = transfer.fine_size(k);
-                  const Number *from   = fine + transfer.fine_offset[k] + c * n;
-                  const Number *T =
-                    transfer.component_matrix(k, c, std::uint64_t(n) * n_K) +
-                    std::uint64_t(row) * n;
-                  for (unsigned int j = 0; j < n; ++j)
-                    sum += T[j] * from[j];
-                }
-              coarse[first + i] = sum;
+              if (i < n)
+                coarse[first + i] = sum;
             }
         }
 
@@ -644,8 +741,8 @@ namespace Tessella
         __launch_bounds__(n_threads)
           prolongate_kernel(const unsigned int          group,
                             const BlockTransfer<Number> transfer,
-                            const Number *__restrict__ coarse,
-                            Number *__restrict__ fine)
+                            const Number               *coarse,
+                            Number                     *fine)
         {
           const std::uint64_t k = group_of_thread(group);
           if (k >= transfer.n_fine)
@@ -655,6 +752,7 @@ namespace Tessella
           const unsigned int n_K    = transfer.coarse_size(K),
                              n      = transfer.fine_size(k);
           const std::uint64_t first = transfer.fine_offset[k];
+          wait_for_previous();
           for (unsigned int j = threadIdx.x % group;
                j < transfer.n_components * n;
                j += group)
@@ -676,16 +774,44 @@ namespace Tessella
             }
         }
 
-        /// A thread block computes one coarse block, the sum of T_k A_kl T_l^T.
+        /// Contribution T_k A_kl T_l^T to a coarse block.
+        template <typename Number>
+        struct Contribution
+        {
+          const Number *A, *T_k, *T_l;
+          unsigned int  stride;   ///< distance of the rows of A
+          unsigned int  n_k;      ///< rows of A
+          unsigned int  N_k, N_l; ///< functions of a component
+        };
+
+        /// Largest number of contributions that a thread block computes side
+        /// by side, and limit of the shared memory for their halves unless a
+        /// single one needs more.
+        constexpr unsigned int max_contributions   = 32,
+                               max_bytes_of_halves = 12 * 1024;
+
+        /**
+         * A thread block computes one coarse block, the sum of T_k A_kl T_l^T,
+         * of one of two matrices (@p values). The products A_kl T_l^T of
+         * @p n_at_once contributions are in shared memory at a time, each with
+         * room for @p room numbers; every entry is summed in the order of the
+         * contributions.
+         */
         template <typename Number>
         __global__ void
-        galerkin_kernel(const GalerkinPlan          plan,
-                        const BlockTransfer<Number> transfer,
-                        const Number *__restrict__ fine_values,
-                        Number *__restrict__ coarse_values)
+        galerkin_kernel(const GalerkinPlan           plan,
+                        const BlockTransfer<Number>  transfer,
+                        const unsigned int           n_at_once,
+                        const unsigned int           room,
+                        const GalerkinValues<Number> values)
         {
           extern __shared__ __align__(16) unsigned char shared[];
-          Number *const      half = reinterpret_cast<Number *>(shared);
+          Number *const half = reinterpret_cast<Number *>(shared);
+          __shared__ Contribution<Number> contributions[max_contributions];
+          const Number *const             fine_values =
+            blockIdx.y == 0 ? values.fine : values.other_fine;
+          Number *const coarse_values =
+            blockIdx.y == 0 ? values.coarse : values.other_coarse;
           const BlockRows   &fine = plan.fine, &coarse = plan.coarse;
           const unsigned int B = blockIdx.x, K = plan.coarse_row[B],
                              L   = coarse.block_column[B];
@@ -695,42 +821,67 @@ namespace Tessella
           const unsigned int width = coarse.row_width[K];
           Number            *to =
             coarse_values + coarse.value_offset[K] + coarse.column_offset[B];
-          for (std::uint64_t e = plan.offset[B]; e < plan.offset[B + 1]; ++e)
+          const std::uint64_t begin = plan.offset[B], end = plan.offset[B + 1];
+          for (std::uint64_t e0 = begin; e0 < end; e0 += n_at_once)
             {
-              const bool         begin = e == plan.offset[B];
-              const unsigned int k = plan.row[e], b = plan.block[e],
-                                 l   = fine.block_column[b];
-              const unsigned int n_k = fine.size(k), n_l = fine.size(l);
-              const unsigned int stride = fine.row_width[k];
-              const Number      *A =
-                fine_values + fine.value_offset[k] + fine.column_offset[b];
-              // functions of a component
-              const unsigned int N_k = n_k / transfer.n_components,
-                                 N_l = n_l / transfer.n_components;
+              const unsigned int n_now = static_cast<unsigned int>(
+                min(std::uint64_t(n_at_once), end - e0));
+              if (threadIdx.x < n_now)
+                {
+                  const unsigned int k = plan.row[e0 + threadIdx.x],
+                                     b = plan.block[e0 + threadIdx.x],
+                                     l = fine.block_column[b];
+                  Contribution<Number> own;
+                  own.A =
+                    fine_values + fine.value_offset[k] + fine.column_offset[b];
+                  own.stride = fine.row_width[k];
+                  own.n_k    = fine.size(k);
+                  own.N_k    = own.n_k / transfer.n_components;
+                  own.N_l    = fine.size(l) / transfer.n_components;
+                  own.T_k = own.T_l = nullptr;
+                  if (transfer.matrix != nullptr)
+                    {
+                      own.T_k = transfer.component_matrix(k, 0, 0);
+                      own.T_l = transfer.component_matrix(l, 0, 0);
+                    }
+                  contributions[threadIdx.x] = own;
+                }
+              __syncthreads();
               if (transfer.matrix == nullptr)
                 {
-                  for (unsigned int f = threadIdx.x; f < n_K * n_L;
-                       f += blockDim.x)
-                    {
-                      const unsigned int i = f / n_L, j = f % n_L;
-                      to[std::uint64_t(i) * width + j] =
-                        A[std::uint64_t(i / N_K * N_k + i % N_K) * stride +
-                          j / N_L * N_l + j % N_L];
-                    }
+                  for (unsigned int q = 0; q < n_now; ++q)
+                    for (unsigned int f = threadIdx.x; f < n_K * n_L;
+                         f += blockDim.x)
+                      {
+                        const unsigned int          i = f / n_L, j = f % n_L;
+                        const Contribution<Number> &own = contributions[q];
+                        to[std::uint64_t(i) * width + j] =
+                          own.A[std::uint64_t(i / N_K * own.N_k + i % N_K) *
+                                  own.stride +
+                                j / N_L * own.N_l + j % N_L];
+                      }
+                  __syncthreads();
                   continue;
                 }
-              for (unsigned int f = threadIdx.x; f < n_k * n_L; f += blockDim.x)
+              for (unsigned int g = threadIdx.x; g < n_now * room;
+                   g += blockDim.x)
                 {
+                  const Contribution<Number> &own = contributions[g / room];
+                  const unsigned int          f   = g % room;
+                  if (f >= own.n_k * n_L)
+                    continue;
                   const unsigned int j = f % n_L, c = j / N_L; // c: component
                   const Number      *row =
-                    A + std::uint64_t(f / n_L) * stride + c * N_l;
+                    own.A + std::uint64_t(f / n_L) * own.stride + c * own.N_l;
                   const Number *T =
-                    transfer.component_matrix(l, c, std::uint64_t(N_L) * N_l) +
-                    std::uint64_t(j % N_L) * N_l;
+                    own.T_l +
+                    std::uint64_t(transfer.matrix_of_component ? j : j % N_L) *
+                      own.N_l;
                   Number sum = 0;
-                  for (unsigned int m = 0; m < N_l; ++m)
-                    sum += row[m] * T[m];
-                  half[f] = sum;
+#pragma unroll 4
+                  for (unsigned int m = 0; m < own.N_l; ++m)
+                    sum = fma(row[m], T[m], sum);
+                  half[g] = sum;
                 }
               __syncthreads();
               for (unsigned int f = threadIdx.x; f < n_K * n_L; f += blockDim.x)
@@ -738,13 +889,20 @@ namespace Tessella
                   const unsigned int i = f / n_L, j = f % n_L;
                   const unsigned int c     = i / N_K;
                   Number            &entry = to[std::uint64_t(i) * width + j];
-                  Number             sum   = begin ? Number(0) : entry;
-                  const Number      *T =
-                    transfer.component_matrix(k, c, std::uint64_t(N_K) * N_k) +
-                    i % N_K * N_k;
-                  const Number *column = half + c * N_k * n_L + j;
-                  for (unsigned int m = 0; m < N_k; ++m)
-                    sum += T[m] * column[m * n_L];
+                  Number             sum   = e0 == begin ? Number(0) : entry;
+#pragma unroll 2
+                  for (unsigned int q = 0; q < n_now; ++q)
+                    {
+                      const Contribution<Number> &own = contributions[q];
+                      const Number               *T =
+                        own.T_k +
+                        (transfer.matrix_of_component ? i : i % N_K) * own.N_k;
+                      const Number *column =
+                        half + q * room + c * own.N_k * n_L + j;
+#pragma unroll 4
+                      for (unsigned int m = 0; m < own.N_k; ++m)
+                        sum = fma(T[m], column[m * n_L], sum);
+                    }
                   entry = sum;
                 }
               __syncthreads();
@@ -757,13 +915,14 @@ namespace Tessella
         __launch_bounds__(n_threads) dense_kernel(const unsigned int n_rows,
                                                   const unsigned int n_columns,
                                                   const Number *__restrict__ A,
-                                                  const Number *__restrict__ x,
-                                                  Number *__restrict__ y)
+                                                  const Number *x,
+                                                  Number       *y)
         {
           const unsigned int thread = blockIdx.x * n_threads + threadIdx.x;
           const unsigned int i      = thread / 32;
           if (i >= n_rows)
             return;
+          wait_for_previous();
           Number sum = 0;
 #pragma unroll 4
           for (unsigned int j = thread % 32; j < n_columns; j += 32)
@@ -999,7 +1158,9 @@ namespace Tessella
                                   const Number                *fine,
                                   Number                      *coarse)
       {
-        start_groups(restrict_kernel<Number>,
+        start_groups(transfer.max_fine <= 4 * transfer.n_components
+                       ? restrict_kernel<4, Number>
+                       : restrict_kernel<0, Number>,
                      "multigrid",
                      transfer.n_coarse,
                      transfer.max_coarse,
@@ -1030,27 +1191,29 @@ namespace Tessella
 
       template <typename Number>
       void
-      Blocks<Number>::galerkin(const GalerkinPlan          &plan,
-                               const BlockTransfer<Number> &transfer,
-                               const Number                *fine_values,
-                               Number                      *coarse_values)
+      Blocks<Number>::galerkin(const GalerkinPlan           &plan,
+                               const BlockTransfer<Number>  &transfer,
+                               const GalerkinValues<Number> &values)
       {
         if (plan.n_blocks == 0)
           return;
-        const std::size_t bytes = transfer.matrix == nullptr
-                                    ? 0
-                                    : std::size_t(plan.fine.max_size) *
-                                        plan.coarse.max_size * sizeof(Number);
-        allow_shared_memory(galerkin_kernel<Number>, bytes);
-        const unsigned int n = plan.coarse.max_size * plan.coarse.max_size;
-        const unsigned int threads = n <= 32 ? 32 : n <= 128 ? 64 : 128;
-        galerkin_kernel<<<static_cast<unsigned int>(plan.n_blocks),
-                          threads,
-                          bytes,
-                          current_stream()>>>(plan,
-                                              transfer,
-                                              fine_values,
-                                              coarse_values);
+        const unsigned int room  = plan.fine.max_size * plan.coarse.max_size;
+        const std::size_t  bytes = std::size_t(room) * sizeof(Number);
+        const unsigned int n_at_once =
+          static_cast<unsigned int>(std::max<std::size_t>(
+            1,
+            std::min<std::size_t>(max_contributions,
+                                  max_bytes_of_halves /
+                                    std::max<std::size_t>(1, bytes))));
+        const std::size_t all =
+          transfer.matrix == nullptr ? 0 : n_at_once * bytes;
+        allow_shared_memory(galerkin_kernel<Number>, all);
+        const dim3 grid(static_cast<unsigned int>(plan.n_blocks),
+                        values.other_fine == nullptr ? 1 : 2);
+        // Lists are read by one thread for each contribution.
+        const unsigned int threads = room <= 16 ? 64 : 128;
+        galerkin_kernel<<<grid, threads, all, current_stream()>>>(
+          plan, transfer, n_at_once, room, values);
         check(cudaGetLastError(), "coarse operators of multigrid");
       }
 
@@ -1066,11 +1229,16 @@ namespace Tessella
       {
         if (n_rows == 0 || n_columns == 0)
           return;
-        dense_kernel<<<n_thread_blocks(32ull * n_rows),
-                       n_threads,
-                       0,
-                       current_stream()>>>(n_rows, n_columns, A, x, y);
-        check(cudaGetLastError(), "multigrid");
+        start_kernel("multigrid",
+                     dense_kernel<Number>,
+                     n_thread_blocks(32ull * n_rows),
+                     n_threads,
+                     0,
+                     n_rows,
+                     n_columns,
+                     A,
+                     x,
+                     y);
       }
 
 

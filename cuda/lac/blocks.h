@@ -157,6 +157,17 @@ namespace Tessella
       const unsigned int *coarse_row;
     };
 
+    /// Values of a fine matrix, those of the Galerkin product, and the same of
+    /// another matrix with the same structure; the latter may be null.
+    template <typename Number>
+    struct GalerkinValues
+    {
+      const Number *fine;
+      Number       *coarse;
+      const Number *other_fine   = nullptr;
+      Number       *other_coarse = nullptr;
+    };
+
     /// Threshold, for matrices whose diagonal blocks are the identity, below
     /// which change_basis() sets entries to zero. Such entries are rounding
     /// errors in place of zeros, far below the precision of float; their
@@ -259,12 +270,12 @@ namespace Tessella
                        const Number                *coarse,
                        Number                      *fine);
 
-        /// Values of the coarse matrix from those of the fine one.
+        /// Values of the coarse matrix from those of the fine one, for one or
+        /// two matrices.
         static void
-        galerkin(const GalerkinPlan          &plan,
-                 const BlockTransfer<Number> &transfer,
-                 const Number                *fine_values,
-                 Number                      *coarse_values);
+        galerkin(const GalerkinPlan           &plan,
+                 const BlockTransfer<Number>  &transfer,
+                 const GalerkinValues<Number> &values);
 
         /// y = A x, where A has @p n_rows rows and @p n_columns columns and is
         /// stored row by row.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
-#include "../device/memory.h"
+#include "../device/start_kernel.h"
 #include "interface_transfer.h"
 
 namespace Tessella
@@ -40,18 +40,19 @@ namespace Tessella
         __launch_bounds__(n_threads)
           interface_restrict_kernel(const InterfaceTransfer<Number> transfer,
                                     const EntriesWithGhosts<Number> interfaces,
-                                    Number *__restrict__ polytopes)
+                                    Number                         *polytopes)
         {
           const std::uint64_t i = thread_number();
           const unsigned int  n = transfer.n_functions;
           if (i >= std::uint64_t(transfer.n_polytopes) * n)
             return;
-          const unsigned int k = static_cast<unsigned int>(i / n),
-                             r = static_cast<unsigned int>(i % n);
-          Number sum           = 0;
-          for (unsigned int s = transfer.side_offset[k];
-               s < transfer.side_offset[k + 1];
-               ++s)
+          const unsigned int k     = static_cast<unsigned int>(i / n),
+                             r     = static_cast<unsigned int>(i % n);
+          const unsigned int begin = transfer.side_offset[k],
+                             end   = transfer.side_offset[k + 1];
+          Number sum               = 0;
+          wait_for_previous();
+          for (unsigned int s = begin; s < end; ++s)
             {
               const unsigned int  e       = transfer.side[s];
               const unsigned int  n_modes = transfer.n_modes(e / 2);
@@ -70,7 +71,7 @@ namespace Tessella
         __launch_bounds__(n_threads)
           interface_prolongate_kernel(const InterfaceTransfer<Number> transfer,
                                       const EntriesWithGhosts<Number> polytopes,
-                                      Number *__restrict__ interfaces)
+                                      Number *interfaces)
         {
           const std::uint64_t i = thread_number();
           if (i >= std::uint64_t(transfer.n_blocks) * transfer.max_modes)
@@ -83,6 +84,7 @@ namespace Tessella
           if (m >= n_modes)
             return;
           Number sum = 0;
+          wait_for_previous();
           for (unsigned int side = 0; side < 2; ++side)
             {
               const unsigned int k =
@@ -211,6 +213,25 @@ namespace Tessella
             to[b] = values[rows.value_offset[k] + rows.column_offset[b]];
         }
 
+        /// Starts a thread for each of @p n numbers. The kernel must call
+        /// wait_for_previous().
+        template <typename Kernel, typename... Arguments>
+        void
+        start_for_all(const Kernel        kernel,
+                      const char         *what,
+                      const std::uint64_t n,
+                      const Arguments &...arguments)
+        {
+          if (n > 0)
+            start_kernel(what,
+                         kernel,
+                         static_cast<unsigned int>((n + n_threads - 1) /
+                                                   n_threads),
+                         n_threads,
+                         0,
+                         arguments...);
+        }
+
         template <typename... Arguments>
         void
         start(void (*kernel)(Arguments...),
@@ -238,14 +259,13 @@ namespace Tessella
         const EntriesWithGhosts<Number> &interfaces,
         Number                          *polytopes)
       {
-        start<InterfaceTransfer<Number>, EntriesWithGhosts<Number>, Number *>(
-          interface_restrict_kernel<Number>,
-          "a restriction to polytopes",
-          std::uint64_t(transfer.n_polytopes) * transfer.n_functions,
-          n_threads,
-          transfer,
-          interfaces,
-          polytopes);
+        start_for_all(interface_restrict_kernel<Number>,
+                      "a restriction to polytopes",
+                      std::uint64_t(transfer.n_polytopes) *
+                        transfer.n_functions,
+                      transfer,
+                      interfaces,
+                      polytopes);
       }
 
 
@@ -257,14 +277,12 @@ namespace Tessella
         const EntriesWithGhosts<Number> &polytopes,
         Number                          *interfaces)
       {
-        start<InterfaceTransfer<Number>, EntriesWithGhosts<Number>, Number *>(
-          interface_prolongate_kernel<Number>,
-          "a prolongation to interfaces",
-          std::uint64_t(transfer.n_blocks) * transfer.max_modes,
-          n_threads,
-          transfer,
-          polytopes,
-          interfaces);
+        start_for_all(interface_prolongate_kernel<Number>,
+                      "a prolongation to interfaces",
+                      std::uint64_t(transfer.n_blocks) * transfer.max_modes,
+                      transfer,
+                      polytopes,
+                      interfaces);
       }
 
 

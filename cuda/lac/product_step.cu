@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "../device/memory.h"
+#include "../device/start_kernel.h"
 #include "batch_rows.h"
 #include "polynomial_entry.h"
 #include "product_step.h"
@@ -83,29 +83,42 @@ namespace Tessella
                      (skip + n_blocks * (N * N) + piece - 1) / piece * 16,
                      &state);
 
+          // Row i of D_k^{-1}, stored column by column.
           const unsigned int  k = threadIdx.x / N, i = threadIdx.x % N;
           const bool          active = k < n;
           const std::uint64_t entry =
             std::uint64_t(first_row) * N + threadIdx.x;
           const PolynomialStep<Number> &step  = product.step;
           unsigned int                  begin = 0, end = 0;
-          Number                        b = 0, old = 0, x = 0;
+          Number                        inverse[N];
+          Number                        beta = 0, b = 0, old = 0, x = 0;
           if (active)
             {
               const std::uint64_t *const offset =
                 rows.block_offset + first_row + k;
               begin = static_cast<unsigned int>(offset[0] - first_block);
               end   = static_cast<unsigned int>(offset[1] - first_block);
-              b     = product.b[entry];
-              if (step.alpha != 0)
-                old = product.y[entry];
-              if (!product.keep && !step.set)
-                x = step.x[entry];
+              beta  = factor_of(step);
+              const Number *const column =
+                step.inverse + (std::uint64_t(first_row) + k) * N * N + i;
+#pragma unroll
+              for (int j = 0; j < N; ++j)
+                inverse[j] = column[j * N];
             }
           gather_packs<PackType, n_packs>(
             n_blocks,
             [&](const unsigned int m) {
               return std::size_t(rows.block_column[first_block + m]) * N;
+            },
+            [&] {
+              wait_for_previous();
+              if (!active)
+                return;
+              b = product.b[entry];
+              if (step.alpha != 0)
+                old = product.y[entry];
+              if (!product.keep && !step.set)
+                x = step.x[entry];
             },
             product.y,
             z);
@@ -124,18 +137,13 @@ namespace Tessella
           __syncthreads();
           if (!active)
             return;
-          const Number d =
-            new_direction(step.alpha,
-                          old,
-                          factor_of(step),
-                          diagonal_entry(step.inverse +
-                                           (std::uint64_t(first_row) + k) * N *
-                                             N,
-                                         N,
-                                         i,
-                                         false,
-                                         residual + k * N));
-          step.d[entry] = d;
+          // The sum of diagonal_entry().
+          Number sum = 0;
+#pragma unroll
+          for (int j = 0; j < N; ++j)
+            sum = fma(inverse[j], residual[k * N + j], sum);
+          const Number d = new_direction(step.alpha, old, beta, sum);
+          step.d[entry]  = d;
           if (product.keep)
             return;
           if (product.earlier_weight != 0)
@@ -163,13 +171,16 @@ namespace Tessella
       {
         const Shape shape = shape_of<Number>(rows);
         with_size<max_batch_size>(rows.uniform, [&](const auto N) {
-          product_step_kernel<Number, N()>
-            <<<(rows.n + shape.n_rows - 1) / shape.n_rows,
-               batch_threads,
-               shape.bytes,
-               current_stream()>>>(rows, shape.n_rows, shape.panel, product);
+          start_kernel("a preconditioner",
+                       product_step_kernel<Number, N()>,
+                       (rows.n + shape.n_rows - 1) / shape.n_rows,
+                       batch_threads,
+                       shape.bytes,
+                       rows,
+                       shape.n_rows,
+                       shape.panel,
+                       product);
         });
-        check(cudaGetLastError(), "a preconditioner");
       }
 
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <type_traits>
 
-#include "../device/memory.h"
 #include "../device/memory_pool.h"
+#include "../device/start_kernel.h"
 #include "vector.h"
 
 namespace Tessella
@@ -33,6 +33,7 @@ namespace Tessella
         __global__ void
         for_each_kernel(const std::size_t n, const Function function)
         {
+          wait_for_previous();
           const std::size_t stride = std::size_t(gridDim.x) * n_threads;
 #pragma unroll 4
           for (std::size_t i =
@@ -48,9 +49,12 @@ namespace Tessella
         {
           if (n == 0)
             return;
-          for_each_kernel<<<n_blocks(n), n_threads, 0, current_stream()>>>(
-            n, function);
-          check(cudaGetLastError(), "a vector operation");
+          start_waiting_kernel("a vector operation",
+                               for_each_kernel<Function>,
+                               n_blocks(n),
+                               n_threads,
+                               n,
+                               function);
         }
 
         // ---- functions for for_each()
@@ -465,6 +469,7 @@ namespace Tessella
               rounding[k] = __longlong_as_double(rounding_bits(level - k));
           };
           set_rounding();
+          wait_for_previous();
           for (std::size_t i =
                  begin + std::size_t(blockIdx.x) * n_threads + threadIdx.x;
                i < end;
@@ -914,13 +919,18 @@ namespace Tessella
                   const Finish     &finish)
         {
           constexpr std::size_t per_block = n_threads * Function::n_at_once;
-          sum_kernel<<<
-            static_cast<unsigned int>(std::min<std::size_t>(
-              max_sum_blocks, (end - begin + per_block - 1) / per_block)),
-            n_threads,
-            0,
-            current_stream()>>>(begin, end, function, partial, ticket, finish);
-          check(cudaGetLastError(), "a reduction");
+          start_waiting_kernel("a reduction",
+                               sum_kernel<Function, Finish>,
+                               static_cast<unsigned int>(std::min<std::size_t>(
+                                 max_sum_blocks,
+                                 (end - begin + per_block - 1) / per_block)),
+                               n_threads,
+                               begin,
+                               end,
+                               function,
+                               partial,
+                               ticket,
+                               finish);
         }
 
         template <typename Function>

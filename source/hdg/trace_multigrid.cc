@@ -34,7 +34,8 @@ namespace Tessella
     using DoubleInterfaces = typename internal::InterfaceSpace<
       MatrixType>::template Interfaces<double>;
     template <typename T>
-    using Array = typename Data::template Array<T>;
+    using Array  = typename Data::template Array<T>;
+    using Access = internal::MultigridAccess<MatrixType>;
     static constexpr bool is_double =
       std::is_same<MatrixType, TraceMatrix>::value;
     static constexpr bool on_device =
@@ -149,6 +150,11 @@ namespace Tessella
       initialize_coarse(hierarchy);
       end_stage("coarse multigrid", timer);
       prepare_smoother();
+      if (set_up.is_possible(*smoother.matrix, data.smoother))
+        {
+          Access::set_further(coarse, smoother);
+          set_up.release();
+        }
       end_stage("smoother", timer);
     }
 
@@ -179,7 +185,10 @@ namespace Tessella
           coarse.update(rounded_coarse, rounded_none);
         }
       end_stage("coarse multigrid", timer);
-      prepare_smoother();
+      if (Access::is_further_prepared(coarse))
+        make_report();
+      else
+        prepare_smoother();
       end_stage("smoother", timer);
     }
 
@@ -425,6 +434,12 @@ namespace Tessella
       // A failure comes again, with its cause.
       if (!is_prepared)
         smoother.prepare(data.smoother, data.symmetric, false);
+      make_report();
+    }
+
+    void
+    make_report()
+    {
       if (data.smoother == Smoother::chebyshev)
         report.largest_eigenvalue = smoother.largest;
       report.n_trace_dofs  = trace.m();
@@ -447,7 +462,9 @@ namespace Tessella
     void
     cycle(Number *x, const Number *b)
     {
-      const auto with_ghosts =
+      // A cycle writes vectors alone.
+      const typename SpaceType::Overlap overlap;
+      const auto                        with_ghosts =
         [](auto &halo, const Number *entries, const std::uint64_t n) {
           internal::EntriesWithGhosts<Number> result = {entries, nullptr, n};
           if (halo != nullptr)

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../../cuda/device/memory_pool.h"
+#include "../../cuda/device/overlap.h"
 #include "../../cuda/lac/product_step.h"
 #include "../../cuda/lac/set_up.h"
 #include "../../cuda/lac/vector.h"
@@ -119,7 +120,32 @@ namespace Tessella
       }
     };
 
-    /// The same in host memory, where nothing has to be done.
+    /// Lets kernels overlap while it exists, see Device::begin_overlap().
+    class DeviceOverlap
+    {
+    public:
+      DeviceOverlap()
+      {
+        device_call([] { Device::begin_overlap(); });
+      }
+      DeviceOverlap(const DeviceOverlap &) = delete;
+      DeviceOverlap &
+      operator=(const DeviceOverlap &) = delete;
+      ~DeviceOverlap()
+      {
+        Device::end_overlap();
+      }
+    };
+
+    /// The same two in host memory, where nothing has to be done.
+    class HostOverlap
+    {
+    public:
+      HostOverlap()
+      {}
+      ~HostOverlap()
+      {}
+    };
     class HostPool
     {
     public:
@@ -139,6 +165,7 @@ namespace Tessella
       using DoubleBlocks = HostBlocks<double>;
       using Halo         = HostHalo<Number>;
       using Pool         = HostPool;
+      using Overlap      = HostOverlap;
       template <typename T>
       using Array = HostArray<T>;
       template <typename To, typename From>
@@ -189,6 +216,7 @@ namespace Tessella
       using DoubleBlocks = DeviceBlocks<double>;
       using Halo         = DeviceHalo<Number>;
       using Pool         = DevicePool;
+      using Overlap      = DeviceOverlap;
       template <typename T>
       using Array = DeviceSpaceArray<T>;
       template <typename To, typename From>

@@ -591,6 +591,16 @@ namespace Tessella
       }
 
       static void
+      galerkin(const GalerkinPlan           &plan,
+               const BlockTransfer<Number>  &transfer,
+               const GalerkinValues<Number> &values)
+      {
+        galerkin(plan, transfer, values.fine, values.coarse);
+        if (values.other_fine != nullptr)
+          galerkin(plan, transfer, values.other_fine, values.other_coarse);
+      }
+
+      static void
       galerkin(const GalerkinPlan          &plan,
                const BlockTransfer<Number> &transfer,
                const Number                *fine_values,

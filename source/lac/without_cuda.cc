@@ -7,6 +7,7 @@
 #include <tessella/device/cuda_devices.h>
 
 #include "../../cuda/device/memory_pool.h"
+#include "../../cuda/device/overlap.h"
 #include "../../cuda/device/run_time_compiler.h"
 #include "../../cuda/lac/vector.h"
 
@@ -49,6 +50,12 @@ namespace Tessella
 
       void
       close_pool() noexcept
+      {}
+
+
+
+      void
+      end_overlap() noexcept
       {}
 
 

@@ -50,6 +50,9 @@ namespace Tessella
       bool joins = false;
       /// Solution and right-hand side.
       Array<Number> x, b;
+      /// Values of the Galerkin matrices with the penalty of the mesh and
+      /// without, from which rescale_penalty() computes those of the matrix.
+      Array<Number> with_penalty, without_penalty;
 
       // ---- Galerkin products that give this level's matrix
       internal::GalerkinPlan plan;
@@ -63,6 +66,13 @@ namespace Tessella
       Array<Number>                   matrix_values;
       /// First DoFs of the polytopes on the coarse and on the fine level.
       Array<std::uint64_t> coarse_offset, fine_offset;
+
+      void
+      release_values()
+      {
+        with_penalty.resize(0);
+        without_penalty.resize(0);
+      }
     };
 
     AdditionalData                      data;
@@ -93,6 +103,9 @@ namespace Tessella
     internal::NestedDissection<MatrixType> dissection;
     /// Set-up of all smoothers at once, if it is possible.
     internal::SmootherSetUp<MatrixType> set_up;
+    /// See MultigridAccess; null if there is none.
+    internal::LevelSmoother<MatrixType> *further             = nullptr;
+    bool                                 further_is_prepared = false;
     /// Whether prepare_together() follows, so that matrices of levels need not
     /// be tested one after the other.
     bool together = false;
@@ -189,7 +202,8 @@ namespace Tessella
                    const GivenMatrix               &matrix,
                    const GivenMatrix               *without_penalty,
                    const MultigridHierarchy        &hierarchy,
-                   const AdditionalData            &data)
+                   const AdditionalData            &data,
+                   const std::function<void()>     &wait = {})
     {
       matrix.check_has_all_blocks("A Galerkin operator of Multigrid");
       rebuild(implementation, hierarchy, data, [&](Implementation &result) {
@@ -210,6 +224,8 @@ namespace Tessella
           }
         result.make_structures(hierarchy,
                                level == 1 ? without_penalty : nullptr);
+        if (wait)
+          wait();
         result.compute_and_prepare([&] {
           result.null_vectors.clear();
           result.set_null_space(hierarchy);
@@ -632,7 +648,7 @@ namespace Tessella
         Array<double> leading;
         leading.resize(coarse.n_values);
         SpaceType::call([&] {
-          Basis::galerkin(plan, transfer, basis.data(), leading.data());
+          Basis::galerkin(plan, transfer, {basis.data(), leading.data()});
         });
         change_basis(rows,
                      {coarse.rows.value_offset, leading.data()},
@@ -750,39 +766,42 @@ namespace Tessella
     {
       // Values of the finer level with the penalty of the mesh, and without.
       const Number *full = levels[0]->matrix->values(), *none = without_penalty;
-      // Those of the present and of the next level take turns.
-      Array<Number> of_full[2], of_none[2];
       for (unsigned int l = 0; l + 1 < levels.size(); ++l)
         {
-          Level     &level    = *levels[l + 1];
-          const auto galerkin = [&](const Number *from, Number *to) {
-            compute_galerkin(l, from, to);
-          };
+          Level &level = *levels[l + 1];
           if (without_penalty == nullptr)
             {
               Tessella::on_all_processes(communicator, [&] {
-                galerkin(full, level.own.values());
+                compute_galerkin(l, {full, level.own.values()});
               });
               full = level.own.values();
               continue;
             }
-          const bool     is_given  = l < level_of_none;
-          Array<Number> &next_full = of_full[l % 2],
-                        &next_none = of_none[l % 2];
+          const bool is_given = l < level_of_none;
           Tessella::on_all_processes(communicator, [&] {
             const std::size_t n = level.own.n_nonzero_elements();
-            next_full.resize(n);
-            galerkin(full, next_full.data());
+            level.with_penalty.resize(n);
             if (is_given)
-              return;
-            next_none.resize(n);
-            galerkin(none, next_none.data());
+              {
+                compute_galerkin(l, {full, level.with_penalty.data()});
+                return;
+              }
+            level.without_penalty.resize(n);
+            compute_galerkin(l,
+                             {full,
+                              level.with_penalty.data(),
+                              none,
+                              level.without_penalty.data()});
           });
           if (!is_given)
-            none = next_none.data();
-          full = next_full.data();
+            none = level.without_penalty.data();
+          full = level.with_penalty.data();
           rescale_penalty(hierarchy, l + 1, full, none);
+          if (!data.keep_structures)
+            levels[l]->release_values();
         }
+      if (!data.keep_structures)
+        levels.back()->release_values();
     }
 
     // Frees the lists of Galerkin products.
@@ -922,13 +941,14 @@ namespace Tessella
       report.levels[l].penalty_ratio = ratio;
     }
 
-    // The Galerkin product of @p from, values of a matrix of level l, for the
-    // next coarser level.
+    // Galerkin products of one or two matrices of level l for the next coarser
+    // level.
     void
-    compute_galerkin(const unsigned int l, const Number *from, Number *to) const
+    compute_galerkin(const unsigned int                      l,
+                     const internal::GalerkinValues<Number> &values) const
     {
       SpaceType::call([&] {
-        Blocks::galerkin(levels[l + 1]->plan, levels[l]->transfer, from, to);
+        Blocks::galerkin(levels[l + 1]->plan, levels[l]->transfer, values);
       });
     }
 
@@ -955,8 +975,8 @@ namespace Tessella
         for (unsigned int l = 0; l + 1 < levels.size(); ++l)
           Tessella::on_all_processes(communicator, [&] {
             compute_galerkin(l,
-                             levels[l]->matrix->values(),
-                             levels[l + 1]->own.values());
+                             {levels[l]->matrix->values(),
+                              levels[l + 1]->own.values()});
           });
       });
     }
@@ -1000,8 +1020,9 @@ namespace Tessella
           level->prepared = false;
       };
       forget();
-      together         = !one_by_one && can_prepare_together();
-      const bool tried = together;
+      further_is_prepared = false;
+      together            = !one_by_one && can_prepare_together();
+      const bool tried    = together;
       if (together)
         {
           bool good = false;
@@ -1049,6 +1070,9 @@ namespace Tessella
           if (l + 1 < levels.size())
             smoothers.push_back(&levels[l]->smoother);
         }
+      const bool with_further = further != nullptr && null_vectors.empty();
+      if (with_further)
+        smoothers.push_back(further);
       try
         {
           invert_coarsest([&] {
@@ -1064,6 +1088,7 @@ namespace Tessella
         return false;
       for (const auto &level : levels)
         level->prepared = true;
+      further_is_prepared = with_further;
       report.times.coarse_solver += coarse_solver;
       report.times.smoothers += timer.wall_time() - coarse_solver;
       return true;
@@ -1173,6 +1198,8 @@ namespace Tessella
           report.memory += level.smoother.memory_consumption() +
                            level.x.memory_consumption() +
                            level.b.memory_consumption() +
+                           level.with_penalty.memory_consumption() +
+                           level.without_penalty.memory_consumption() +
                            level.matrix_values.memory_consumption() +
                            (l > 0 ? level.matrix->memory_consumption() : 0);
         }
@@ -1260,9 +1287,11 @@ namespace Tessella
             dissection.vmult(b, x);
           return;
         }
-      Level        &coarse   = *levels[l + 1];
-      Number *const coarse_x = coarse.x.data();
-      Number *const coarse_b = coarse.b.data();
+      // A cycle writes vectors alone.
+      const typename SpaceType::Overlap overlap;
+      Level                            &coarse   = *levels[l + 1];
+      Number *const                     coarse_x = coarse.x.data();
+      Number *const                     coarse_b = coarse.b.data();
       level.smoother.cycle(
         data.n_smoothing_steps + (level.joins ? data.n_additional_steps : 0),
         x,
@@ -1468,8 +1497,55 @@ namespace Tessella
                                     const MultigridHierarchy &hierarchy,
                                     const AdditionalData     &data)
   {
+    initialize(matrix, without_penalty, hierarchy, data, {});
+  }
+
+
+
+  template <typename MatrixType>
+  template <typename OtherMatrix>
+  void
+  Multigrid<MatrixType>::initialize(const OtherMatrix        &matrix,
+                                    const OtherMatrix        &without_penalty,
+                                    const MultigridHierarchy &hierarchy,
+                                    const AdditionalData     &data,
+                                    const std::function<void()> &wait)
+  {
     Implementation::build_galerkin(
-      implementation, matrix, &without_penalty, hierarchy, data);
+      implementation, matrix, &without_penalty, hierarchy, data, wait);
+  }
+
+
+
+  std::future<void>
+  internal::start_beside(const std::function<void()> &work)
+  {
+    const int device =
+      device_call([] { return internal::Device::current_device(); });
+    return std::async(std::launch::async, [work, device] {
+      device_call([&] { internal::Device::set_device(device); });
+      work();
+    });
+  }
+
+
+
+  template <typename MatrixType>
+  void
+  internal::MultigridAccess<MatrixType>::set_further(
+    Multigrid<MatrixType> &multigrid, LevelSmoother<MatrixType> &smoother)
+  {
+    multigrid.implementation->further = &smoother;
+  }
+
+
+
+  template <typename MatrixType>
+  bool
+  internal::MultigridAccess<MatrixType>::is_further_prepared(
+    const Multigrid<MatrixType> &multigrid)
+  {
+    return multigrid.implementation->further_is_prepared;
   }
 
 
@@ -1657,15 +1733,20 @@ namespace Tessella
     const Form<dim> &,                                    \
     const PolytopicAssembler<dim>::AdditionalData &);
 
-#define INSTANTIATE_GALERKIN(Matrix, OtherMatrix)                         \
-  template void Multigrid<Matrix>::initialize(const OtherMatrix &,        \
-                                              const MultigridHierarchy &, \
-                                              const AdditionalData &);    \
-  template void Multigrid<Matrix>::initialize(const OtherMatrix &,        \
-                                              const OtherMatrix &,        \
-                                              const MultigridHierarchy &, \
-                                              const AdditionalData &);    \
-  template void Multigrid<Matrix>::update(const OtherMatrix &,            \
+#define INSTANTIATE_GALERKIN(Matrix, OtherMatrix)                             \
+  template void Multigrid<Matrix>::initialize(const OtherMatrix &,            \
+                                              const MultigridHierarchy &,     \
+                                              const AdditionalData &);        \
+  template void Multigrid<Matrix>::initialize(const OtherMatrix &,            \
+                                              const OtherMatrix &,            \
+                                              const MultigridHierarchy &,     \
+                                              const AdditionalData &);        \
+  template void Multigrid<Matrix>::initialize(const OtherMatrix &,            \
+                                              const OtherMatrix &,            \
+                                              const MultigridHierarchy &,     \
+                                              const AdditionalData &,         \
+                                              const std::function<void()> &); \
+  template void Multigrid<Matrix>::update(const OtherMatrix &,                \
                                           const OtherMatrix &);
 
 #define INSTANTIATE_GRAPH_REPORT(Matrix, VectorNumber) \
@@ -1674,6 +1755,7 @@ namespace Tessella
 
 #define INSTANTIATE(Matrix, VectorType, OtherVector) \
   template class Multigrid<Matrix>;                  \
+  template struct internal::MultigridAccess<Matrix>; \
   INSTANTIATE_GRAPH_REPORT(Matrix, double)           \
   INSTANTIATE_GRAPH_REPORT(Matrix, float)            \
   INSTANTIATE_GALERKIN(Matrix, Matrix)               \

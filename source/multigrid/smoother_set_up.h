@@ -193,7 +193,9 @@ namespace Tessella
                                   reinterpret_cast<unsigned int *>(
                                     place + place_of_index));
         });
-        const std::uint64_t n = blocks.rows.n_dofs;
+        // What follows writes vectors alone.
+        const typename SpaceType::Overlap overlap;
+        const std::uint64_t               n = blocks.rows.n_dofs;
         SpaceType::set_pseudo_random(n, 0, smoother.residual());
         if (symmetric)
           start_lanczos(i);
@@ -324,6 +326,26 @@ namespace Tessella
       std::vector<std::unique_ptr<Vectors>> vectors;
       Array<double>                         numbers, sums, largest;
       DeviceGraph                           graph;
+    };
+
+
+
+    /// Lets a preconditioner that contains a Multigrid set up its own smoother
+    /// with those of the levels, which do not depend on each other.
+    template <typename MatrixType>
+    struct MultigridAccess
+    {
+      /// Later calls of update() prepare @p smoother, too, by Chebyshev's
+      /// polynomial, with the symmetry of the levels. It must outlive the
+      /// multigrid, and its matrix must have its values before the call.
+      static void
+      set_further(Multigrid<MatrixType>     &multigrid,
+                  LevelSmoother<MatrixType> &smoother);
+
+      /// Whether the last update() did so. It does not if the levels had to be
+      /// set up one by one or have a null space.
+      static bool
+      is_further_prepared(const Multigrid<MatrixType> &multigrid);
     };
   } // namespace internal
 } // namespace Tessella

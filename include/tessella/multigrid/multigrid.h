@@ -2,6 +2,8 @@
 #ifndef tessella_multigrid_multigrid_h
 #define tessella_multigrid_multigrid_h
 
+#include <deal.II/base/multithread_info.h>
+
 #include <tessella/assembly/polytopic_assembler.h>
 #include <tessella/base/compatibility.h>
 #include <tessella/base/exceptions.h>
@@ -13,12 +15,21 @@
 #include <any>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <future>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace Tessella
 {
+  namespace internal
+  {
+    template <typename MatrixType>
+    struct MultigridAccess;
+  }
+
   /// Levels, time and memory of a Multigrid object; counts are totals of all
   /// processes.
   struct MultigridReport
@@ -271,7 +282,8 @@ namespace Tessella
      * AgglomerationHandler. For @p matrix, see the function after the next one.
      * Cost, beside that of the set-up: this assembly, and memory for its matrix
      * until the function returns, which at degree 3 in 3-D is a quarter of that
-     * of @p matrix.
+     * of @p matrix. On a device, and with one process, the assembly runs in a
+     * thread of its own while this one makes the structures of the levels.
      */
     template <typename OtherMatrix, typename Problem, int dim>
     void
@@ -376,10 +388,21 @@ namespace Tessella
     graph_report() const;
 
   private:
+    friend struct internal::MultigridAccess<MatrixType>;
     struct Implementation;
     /// Object of internal::WithoutPenalty for update().
     std::any &
     kept();
+    /// The public function with the same first arguments, for a matrix without
+    /// penalty whose values are set when @p wait returns. The structures of the
+    /// levels are made before.
+    template <typename OtherMatrix>
+    void
+    initialize(const OtherMatrix           &matrix,
+               const OtherMatrix           &without_penalty,
+               const MultigridHierarchy    &hierarchy,
+               const AdditionalData        &data,
+               const std::function<void()> &wait);
     template <typename VectorType>
     void
     check(const VectorType &dst, const VectorType &src) const;
@@ -401,6 +424,11 @@ namespace Tessella
                                "on another space, such as a space-time slab."));
       return *handler;
     }
+
+    /// Does @p work in a thread of its own, for the current device of the
+    /// calling thread. Errors come with get().
+    std::future<void>
+    start_beside(const std::function<void()> &work);
 
     /// Assembles problems without their penalty, for the next coarser level if
     /// it has the same polytopes, or else for the mesh.
@@ -428,6 +456,24 @@ namespace Tessella
       {
         assembler->assemble_matrix(problem, matrix);
         return matrix;
+      }
+
+      /// The matrix with its structure, and perhaps without values.
+      const MatrixType &
+      get_matrix() const
+      {
+        return matrix;
+      }
+
+      /// Whether assembly can go on beside other work of this process: a
+      /// device does it, and there are no other processes to talk to.
+      bool
+      can_run_beside() const
+      {
+        using Number = typename MatrixType::value_type;
+        return std::is_same<MatrixType, DeviceBlockMatrix<Number>>::value &&
+               matrix.partition() == nullptr &&
+               dealii::MultithreadInfo::n_threads() > 1;
       }
 
       /// Frees all but the matrix.
@@ -464,12 +510,20 @@ namespace Tessella
                                     const MultigridHierarchy      &hierarchy,
                                     const AdditionalData          &data)
   {
-    using Kept              = internal::WithoutPenalty<dim, OtherMatrix>;
-    const auto         none = std::make_shared<Kept>(assembler, hierarchy);
-    const OtherMatrix &without_penalty = none->assemble(problem);
-    if (!data.keep_structures)
-      none->forget_assembler();
-    initialize(matrix, without_penalty, hierarchy, data);
+    using Kept      = internal::WithoutPenalty<dim, OtherMatrix>;
+    const auto none = std::make_shared<Kept>(assembler, hierarchy);
+    // Waits for the assembly when it is destroyed.
+    std::future<void> assembly;
+    if (none->can_run_beside())
+      assembly = internal::start_beside([&] { none->assemble(problem); });
+    else
+      none->assemble(problem);
+    initialize(matrix, none->get_matrix(), hierarchy, data, [&] {
+      if (assembly.valid())
+        assembly.get();
+      if (!data.keep_structures)
+        none->forget_assembler();
+    });
     if (data.keep_structures)
       kept() = none;
   }
