@@ -12,6 +12,7 @@
 #include "download.h"
 #include "kernel_clock.h"
 #include "memory.h"
+#include "pinned_buffer.h"
 #include "workspace.h"
 
 // Members of a Workspace, and copies through its pinned buffers.
@@ -32,7 +33,7 @@ namespace Tessella
         /// A pinned buffer and the function that stores its contents.
         struct Piece
         {
-          Array<char, true>                              buffer;
+          PinnedBuffer                                   buffer;
           Event                                          begin, end;
           bool                                           busy  = false;
           std::size_t                                    bytes = 0;
@@ -55,6 +56,18 @@ namespace Tessella
           , n_processes(n_processes)
           , download(parallel)
         {}
+
+        ~Implementation()
+        {
+          // After an error, copies into the buffers may be under way. A
+          // recording has none.
+          if (is_recording())
+            return;
+          for (const Stream *stream :
+               {&upload_stream, &kernel_stream, &download_stream})
+            if (cudaStreamSynchronize(*stream) != cudaSuccess)
+              cudaGetLastError();
+        }
 
         std::size_t
         used() const

@@ -109,6 +109,9 @@ namespace Tessella
     /// Whether prepare_together() follows, so that matrices of levels need not
     /// be tested one after the other.
     bool together = false;
+    /// Whether original_injection is kept for a second computation of the
+    /// matrices.
+    bool keeps_injection = false;
     /// Whether such a set-up failed and the one level by level succeeded, as it
     /// does with other penalties: it would fail again.
     bool one_by_one = false;
@@ -127,6 +130,8 @@ namespace Tessella
 
     // ---- for matrices in double precision
     //
+    /// Rounded matrix without penalty; empty unless update() may need it.
+    Array<Number> rounded_without_penalty;
     // Matrix rounded to single precision in the bases given by W, see
     // Blocks::orthonormalise(), the values of W, and the first value of W of
     // each polytope, ghosts included.
@@ -222,19 +227,26 @@ namespace Tessella
               "precision.");
             result.start_in_basis(matrix, hierarchy);
           }
+        // A device changes the bases while the host makes structures.
+        bool is_in_basis = result.start_in_basis_early(matrix, hierarchy);
         result.make_structures(hierarchy,
                                level == 1 ? without_penalty : nullptr);
         if (wait)
           wait();
         result.compute_and_prepare([&] {
-          result.null_vectors.clear();
-          result.set_null_space(hierarchy);
+          if (!is_in_basis)
+            result.compute_in_basis(matrix, hierarchy);
+          is_in_basis = false;
           result.compute_values(matrix, without_penalty, level, hierarchy);
         });
         if (!data.keep_structures)
           {
+            // A release waits for the device, which has no work here.
             result.set_up.release();
             result.original_injection.resize(0);
+            result.rounded_without_penalty.resize(0);
+            for (const auto &level : result.levels)
+              level->release_values();
           }
         result.is_galerkin = without_penalty == nullptr &&
                              std::is_same<GivenMatrix, MatrixType>::value;
@@ -264,13 +276,15 @@ namespace Tessella
                          level_of_none);
       else
         {
-          compute_in_basis(matrix, hierarchy);
-          Array<Number> rounded;
           if (without_penalty != nullptr)
-            round(*without_penalty, hierarchy, level_of_none, rounded);
+            round(*without_penalty,
+                  hierarchy,
+                  level_of_none,
+                  rounded_without_penalty);
           compute_matrices(hierarchy,
-                           without_penalty == nullptr ? nullptr
-                                                      : rounded.data(),
+                           without_penalty == nullptr
+                             ? nullptr
+                             : rounded_without_penalty.data(),
                            level_of_none);
         }
     }
@@ -439,19 +453,41 @@ namespace Tessella
       start(*in_basis, hierarchy);
     }
 
-    // Values of the first level and injection in the bases of make_basis().
-    template <typename DoubleMatrix>
+    // Null space, and for a matrix in double precision values of the first
+    // level and injection in the bases of make_basis().
+    template <typename GivenMatrix>
     void
-    compute_in_basis(const DoubleMatrix       &matrix,
+    compute_in_basis(const GivenMatrix        &matrix,
                      const MultigridHierarchy &hierarchy)
     {
-      make_basis(matrix, hierarchy);
-      Tessella::on_all_processes(communicator, [&] {
-        change_basis(levels[0]->smoother.blocks.rows,
-                     {basis_offset.data(), basis.data()},
-                     matrix,
-                     in_basis->values());
-      });
+      null_vectors.clear();
+      set_null_space(hierarchy);
+      if constexpr (!std::is_same<GivenMatrix, MatrixType>::value)
+        {
+          make_basis(matrix, hierarchy);
+          Tessella::on_all_processes(communicator, [&] {
+            change_basis(levels[0]->smoother.blocks.rows,
+                         {basis_offset.data(), basis.data()},
+                         matrix,
+                         in_basis->values());
+          });
+        }
+    }
+
+    // Starts compute_in_basis() if a device can do it beside work of the host.
+    // Returns whether it did.
+    template <typename GivenMatrix>
+    bool
+    start_in_basis_early(const GivenMatrix        &matrix,
+                         const MultigridHierarchy &hierarchy)
+    {
+      if (std::is_same<GivenMatrix, MatrixType>::value ||
+          !internal::SmootherSetUp<MatrixType>::is_possible(*levels[0]->matrix,
+                                                            data.smoother))
+        return false;
+      keeps_injection = true;
+      compute_in_basis(matrix, hierarchy);
+      return true;
     }
 
     // Computes the orthonormal bases of the polytopes and applies them to the
@@ -544,7 +580,7 @@ namespace Tessella
           return;
         }
       separate_components(hierarchy, l);
-      if (data.keep_structures || together)
+      if (data.keep_structures || keeps_injection)
         {
           original_injection.resize(matrices.size());
           SpaceType::call([&] {
@@ -797,11 +833,7 @@ namespace Tessella
             none = level.without_penalty.data();
           full = level.with_penalty.data();
           rescale_penalty(hierarchy, l + 1, full, none);
-          if (!data.keep_structures)
-            levels[l]->release_values();
         }
-      if (!data.keep_structures)
-        levels.back()->release_values();
     }
 
     // Frees the lists of Galerkin products.
@@ -1000,8 +1032,7 @@ namespace Tessella
       const unsigned int level =
         level_without_penalty(without_penalty, *hierarchy);
       compute_again([&] {
-        null_vectors.clear();
-        set_null_space(*hierarchy);
+        compute_in_basis(matrix, *hierarchy);
         compute_values(matrix, &without_penalty, level, *hierarchy);
       });
     }
@@ -1206,6 +1237,7 @@ namespace Tessella
       report.memory +=
         inverse.memory_consumption() + dissection.memory_consumption() +
         set_up.memory_consumption() + basis.memory_consumption() +
+        rounded_without_penalty.memory_consumption() +
         (in_basis == nullptr ? 0 : in_basis->memory_consumption());
     }
 

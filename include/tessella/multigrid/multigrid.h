@@ -510,19 +510,22 @@ namespace Tessella
                                     const MultigridHierarchy      &hierarchy,
                                     const AdditionalData          &data)
   {
-    using Kept      = internal::WithoutPenalty<dim, OtherMatrix>;
-    const auto none = std::make_shared<Kept>(assembler, hierarchy);
+    using Kept          = internal::WithoutPenalty<dim, OtherMatrix>;
+    const auto none     = std::make_shared<Kept>(assembler, hierarchy);
+    const auto assemble = [&] {
+      none->assemble(problem);
+      if (!data.keep_structures)
+        none->forget_assembler();
+    };
     // Waits for the assembly when it is destroyed.
     std::future<void> assembly;
     if (none->can_run_beside())
-      assembly = internal::start_beside([&] { none->assemble(problem); });
+      assembly = internal::start_beside(assemble);
     else
-      none->assemble(problem);
+      assemble();
     initialize(matrix, none->get_matrix(), hierarchy, data, [&] {
       if (assembly.valid())
         assembly.get();
-      if (!data.keep_structures)
-        none->forget_assembler();
     });
     if (data.keep_structures)
       kept() = none;
