@@ -121,10 +121,10 @@ namespace Tessella
     void
     BlockRowAssembler<dim>::allocate_basis()
     {
-      unsigned int n_functions = 0;
-      for (const unsigned int n : dofs.n_basis)
-        n_functions = std::max(n_functions, n);
-      std::size_t n_basis = 0;
+      // That of the highest degree: an assembler is made for each range of
+      // polytopes, and must not go through all of them.
+      const unsigned int n_functions = exponents.size() / dim;
+      std::size_t        n_basis     = 0;
       for (unsigned int n = 1; n <= n_functions; ++n)
         n_basis =
           std::max(n_basis, static_cast<std::size_t>(n) * slice_size(n));

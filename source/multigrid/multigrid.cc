@@ -130,14 +130,15 @@ namespace Tessella
 
     // ---- for matrices in double precision
     //
-    /// Rounded matrix without penalty; empty unless update() may need it.
-    Array<Number> rounded_without_penalty;
     // Matrix rounded to single precision in the bases given by W, see
     // Blocks::orthonormalise(), the values of W, and the first value of W of
     // each polytope, ghosts included.
     std::unique_ptr<MatrixType> in_basis;
     Array<double>               basis;
-    Array<std::uint64_t>        basis_offset;
+    /// The same of the matrix without penalty; empty unless update() may need
+    /// it.
+    Array<Number>        rounded_without_penalty;
+    Array<std::uint64_t> basis_offset;
     /// Work vectors in these bases and in those of the problem.
     Array<double> double_dst, double_src;
 
