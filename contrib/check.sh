@@ -10,7 +10,7 @@
 # as Release in the folder build/ (or $BUILD_DIR), and the library with its
 # tests as Debug in build-debug/, and runs the tests of both. A second run
 # builds only files that have changed. The script can be run from any folder.
-# The first run needs about an hour on two cores. The exit status is 0 if and
+# The first run needs 24 to 60 minutes on two cores. The exit status is 0 if and
 # only if every check has passed.
 #
 # Environment:
