@@ -462,7 +462,7 @@ namespace Tessella
     void
     cycle(Number *x, const Number *b)
     {
-      // A cycle writes vectors alone.
+      // A cycle writes vectors only.
       const typename SpaceType::Overlap overlap;
       const auto                        with_ghosts =
         [](auto &halo, const Number *entries, const std::uint64_t n) {

@@ -1320,7 +1320,7 @@ namespace Tessella
             dissection.vmult(b, x);
           return;
         }
-      // A cycle writes vectors alone.
+      // A cycle writes vectors only.
       const typename SpaceType::Overlap overlap;
       Level                            &coarse   = *levels[l + 1];
       Number *const                     coarse_x = coarse.x.data();

@@ -193,7 +193,7 @@ namespace Tessella
                                   reinterpret_cast<unsigned int *>(
                                     place + place_of_index));
         });
-        // What follows writes vectors alone.
+        // The estimate of the eigenvalue writes vectors only.
         const typename SpaceType::Overlap overlap;
         const std::uint64_t               n = blocks.rows.n_dofs;
         SpaceType::set_pseudo_random(n, 0, smoother.residual());
