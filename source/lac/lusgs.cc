@@ -441,12 +441,13 @@ namespace Tessella
                              exchange.receives,
                              to);
     messages.finish();
-    if (!received.empty())
-      Space::call([&] {
-        internal::Device::upload(transposed_values.data(),
-                                 received.data(),
-                                 received.size());
-      });
+    if constexpr (!std::is_same<MatrixType, HostBlockMatrix<Number>>::value)
+      if (!received.empty())
+        Space::call([&] {
+          internal::Device::upload(transposed_values.data(),
+                                   received.data(),
+                                   received.size());
+        });
   }
 
 

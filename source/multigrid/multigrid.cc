@@ -238,7 +238,7 @@ namespace Tessella
           if (!is_in_basis)
             result.compute_in_basis(matrix, hierarchy);
           is_in_basis = false;
-          result.compute_values(matrix, without_penalty, level, hierarchy);
+          result.compute_values(without_penalty, level, hierarchy);
         });
         if (!data.keep_structures)
           {
@@ -265,8 +265,7 @@ namespace Tessella
     // @p level_of_none, may be null.
     template <typename GivenMatrix>
     void
-    compute_values(const GivenMatrix        &matrix,
-                   const GivenMatrix        *without_penalty,
+    compute_values(const GivenMatrix        *without_penalty,
                    const unsigned int        level_of_none,
                    const MultigridHierarchy &hierarchy)
     {
@@ -1034,7 +1033,7 @@ namespace Tessella
         level_without_penalty(without_penalty, *hierarchy);
       compute_again([&] {
         compute_in_basis(matrix, *hierarchy);
-        compute_values(matrix, &without_penalty, level, *hierarchy);
+        compute_values(&without_penalty, level, *hierarchy);
       });
     }
 
