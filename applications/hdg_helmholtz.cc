@@ -255,7 +255,8 @@ namespace Tessella
         using MG    = Preconditioner<LevelMatrix>;
         using Cycle = typename Multigrid<LevelMatrix>::Cycle;
         typename MG::AdditionalData data;
-        data.symmetric = symmetric;
+        data.symmetric      = symmetric;
+        data.half_precision = parameters.multigrid_precision == "half";
         data.coarse.cycle =
           parameters.multigrid_cycle == "v" ? Cycle::v : Cycle::w;
         if (!data.symmetric)
@@ -323,7 +324,7 @@ namespace Tessella
                   solution,
                   right_side);
         };
-        const bool single = parameters.multigrid_precision == "single";
+        const bool single = parameters.multigrid_precision != "double";
         if constexpr (std::is_same<MatrixType,
                                    DeviceBlockMatrix<double>>::value)
           {
@@ -364,10 +365,17 @@ namespace Tessella
                     ExcMessage("HDG/Preconditioner = ssor is for problems "
                                "without advection: take automatic, ilu or "
                                "block gauss-seidel."));
-        AssertThrow(parameters.multigrid_precision != "single" ||
+        AssertThrow(parameters.multigrid_precision == "double" ||
                       !problem.has_advection,
-                    ExcMessage("HDG/Multigrid precision = single is for "
-                               "problems without advection: take double."));
+                    ExcMessage("HDG/Multigrid precision = " +
+                               parameters.multigrid_precision +
+                               " is for problems without advection: take "
+                               "double."));
+        AssertThrow(parameters.multigrid_precision != "half" ||
+                      parameters.discretisation.backend == Backend::cuda,
+                    ExcMessage("HDG/Multigrid precision = half is for "
+                               "Execution/Backend = cuda: take single on the "
+                               "host."));
       }
 
       void

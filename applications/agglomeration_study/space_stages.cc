@@ -30,13 +30,13 @@ namespace Tessella
     namespace
     {
       // Mixes the bits of an array into @p digest (FNV-1a).
-      template <typename T>
+      template <typename VectorType>
       void
-      mix(const std::vector<T> &values, std::uint64_t &digest)
+      mix(const VectorType &values, std::uint64_t &digest)
       {
         const auto *const bytes =
           reinterpret_cast<const unsigned char *>(values.data());
-        for (std::size_t i = 0; i < values.size() * sizeof(T); ++i)
+        for (std::size_t i = 0; i < values.size() * sizeof(values[0]); ++i)
           digest = (digest ^ bytes[i]) * 0x100000001b3ull;
       }
 

@@ -117,8 +117,9 @@ namespace Tessella
                         multigrid_precision,
                         "Of the cycles of trace multigrid; the iteration is in "
                         "double precision. single is not for coefficients that "
-                        "jump by 1e5 or more.",
-                        Patterns::Selection("double|single"));
+                        "jump by 1e5 or more. half, on a device: the smoother "
+                        "on traces has a matrix of 16 bits an entry.",
+                        Patterns::Selection("double|single|half"));
       prm.add_parameter("Multigrid cycle",
                         multigrid_cycle,
                         "Of trace multigrid on polytopes.",

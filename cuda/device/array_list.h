@@ -55,9 +55,9 @@ namespace Tessella
           size += aligned(n * sizeof(T));
         }
 
-        template <typename T>
+        template <typename T, typename Allocator>
         void
-        add(const T *&pointer, const std::vector<T> &array)
+        add(const T *&pointer, const std::vector<T, Allocator> &array)
         {
           add(pointer, array.data(), array.size());
         }

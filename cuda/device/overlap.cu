@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
+#include <atomic>
 #include <map>
 
 #include "memory.h"
@@ -19,6 +20,8 @@ namespace Tessella
           unsigned int depth = 0;
           bool         begun = false;
         };
+
+        std::atomic<bool> overlap_is_allowed(true);
 
         Overlap &
         overlap()
@@ -40,6 +43,8 @@ namespace Tessella
         bool
         is_possible()
         {
+          if (!overlap_is_allowed)
+            return false;
           static thread_local std::map<int, bool> known;
           const int                               device = current_device();
           const auto                              found  = known.find(device);
@@ -90,6 +95,17 @@ namespace Tessella
         const bool first = !present.begun;
         present.begun    = true;
         return !first && is_possible();
+      }
+
+
+
+      bool
+      allow_overlap(const bool allowed)
+      {
+        overlap_is_allowed  = true;
+        const bool possible = is_possible();
+        overlap_is_allowed  = allowed;
+        return possible;
       }
     } // namespace Device
   }   // namespace internal

@@ -33,6 +33,12 @@ namespace Tessella
        */
       bool
       next_may_overlap(const bool waits_first);
+
+      /// Whether kernels may overlap at all, in all threads, which they may
+      /// until a test compares them with separate ones. Returns whether this
+      /// device can do it.
+      bool
+      allow_overlap(const bool allowed);
     } // namespace Device
   }   // namespace internal
 } // namespace Tessella

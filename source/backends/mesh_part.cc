@@ -21,14 +21,12 @@ namespace Tessella
           sorted.begin());
       }
 
-      template <typename T>
-      std::vector<T>
-      slice(const std::vector<T> &v,
-            const std::size_t     begin,
-            const std::size_t     end)
+      template <typename VectorType>
+      VectorType
+      slice(const VectorType &v, const std::size_t begin, const std::size_t end)
       {
-        return v.empty() ? std::vector<T>()
-                         : std::vector<T>(v.begin() + begin, v.begin() + end);
+        return v.empty() ? VectorType()
+                         : VectorType(v.begin() + begin, v.begin() + end);
       }
 
       // Entries [begin, end] of an array of offsets, shifted such that they
@@ -49,11 +47,12 @@ namespace Tessella
 
       // Copies the values, n_components each, that belong to an index of the
       // whole mesh to those of an index of the part.
+      template <typename VectorType>
       void
-      gather(const std::vector<double>       &from,
+      gather(const VectorType                &from,
              const std::vector<unsigned int> &from_offset,
              const unsigned int               from_index,
-             std::vector<double>             &to,
+             VectorType                      &to,
              const std::vector<unsigned int> &to_offset,
              const unsigned int               to_index,
              const std::size_t                n_components)

@@ -37,6 +37,24 @@ namespace Tessella
 
 
 
+      // Calls work(begin, end) for ranges of polytopes that cover all of them,
+      // one for each thread. Work on a range that scans a list of all cells or
+      // interfaces for those of its polytopes needs no synchronisation, and its
+      // result does not depend on the ranges.
+      template <typename Work>
+      void
+      for_ranges_of_polytopes(const unsigned int n_polytopes, const Work &work)
+      {
+        const std::uint64_t n_ranges =
+          std::min(n_polytopes, dealii::MultithreadInfo::n_threads());
+        parallel_for(n_ranges, 1, [&](const std::uint64_t i) {
+          work(static_cast<unsigned int>(n_polytopes * i / n_ranges),
+               static_cast<unsigned int>(n_polytopes * (i + 1) / n_ranges));
+        });
+      }
+
+
+
       // View that has only the number of sub-cells of each polytope.
       template <int dim>
       PolytopicMesh<dim>
@@ -45,9 +63,13 @@ namespace Tessella
       {
         PolytopicMesh<dim> view;
         view.subcell_offset.assign(n_polytopes + 1, 0);
-        for (const unsigned int id : ids)
-          if (id != invalid_index)
-            ++view.subcell_offset[id + 1];
+        for_ranges_of_polytopes(n_polytopes,
+                                [&](const unsigned int begin,
+                                    const unsigned int end) {
+                                  for (const unsigned int id : ids)
+                                    if (id - begin < end - begin)
+                                      ++view.subcell_offset[id + 1];
+                                });
         for (unsigned int k = 0; k < n_polytopes; ++k)
           AssertThrow(view.subcell_offset[k + 1] > 0,
                       ExcUserInput(
@@ -110,22 +132,21 @@ namespace Tessella
         FlatView<dim>
         build()
         {
-          run_together({[&]() { sort_cells_into_polytopes(); },
-                        [&]() { allocate_subcell_vertices(); },
-                        [&]() { allocate_subcells(); }});
+          sort_cells_into_polytopes();
+          allocate_subcells();
           number_subcell_vertices();
           divide_into_parts();
           parallel_for(parts.size(), 1, [&](const unsigned int i) {
             work_on_part(parts[i]);
           });
           sort_records();
-          allocate_interfaces();
-          fill_interfaces();
           // Filling a new array with zeros takes as long as the system needs to
-          // provide the memory; the longest of these arrays has half of it all.
-          run_together({[&]() { allocate_facet_vertices(); },
-                        [&]() { allocate_facets(); },
-                        [&]() { list_interfaces_of_polytopes(); }});
+          // provide the memory.
+          run_together({[&]() { allocate_interfaces(); },
+                        [&]() { number_facet_vertices(); },
+                        [&]() { allocate_facets(); }});
+          fill_interfaces();
+          list_interfaces_of_polytopes();
           fill_facets();
           if (curved.n_curved() > 0)
             fill_curved_facets();
@@ -150,54 +171,56 @@ namespace Tessella
             dealii::Utilities::invert_permutation(position);
           subcell_of_cell.resize(n_cells);
           view.subcell_cell.resize(view.subcell_offset[n_polytopes]);
-          std::vector<unsigned int> next(view.subcell_offset.begin(),
-                                         view.subcell_offset.end() - 1);
-          for (unsigned int i = 0; i < n_cells; ++i)
-            {
-              const unsigned int c = by_position.empty() ? i : by_position[i];
-              if (ids[c] == invalid_index)
-                continue;
-              const unsigned int s = next[ids[c]]++;
-              view.subcell_cell[s] = c;
-              subcell_of_cell[c]   = s;
-            }
-        }
-
-        void
-        allocate_subcell_vertices()
-        {
-          std::size_t n_vertices = 0;
-          if (only_shape != nullptr)
-            n_vertices =
-              std::size_t(view.subcell_offset.back()) * only_shape->n_corners;
-          else
-            for (unsigned int c = 0; c < cells.size(); ++c)
-              if (ids[c] != invalid_index)
-                n_vertices += shape_of(c).n_corners;
-          view.subcell_vertices.resize(n_vertices * dim);
+          for_ranges_of_polytopes(
+            n_polytopes, [&](const unsigned int begin, const unsigned int end) {
+              std::vector<unsigned int> next(view.subcell_offset.begin() +
+                                               begin,
+                                             view.subcell_offset.begin() + end);
+              for (unsigned int i = 0; i < n_cells; ++i)
+                {
+                  const unsigned int c =
+                    by_position.empty() ? i : by_position[i];
+                  if (ids[c] - begin >= end - begin)
+                    continue;
+                  const unsigned int s = next[ids[c] - begin]++;
+                  view.subcell_cell[s] = c;
+                  subcell_of_cell[c]   = s;
+                }
+            });
         }
 
         void
         allocate_subcells()
         {
           const unsigned int n_subcells = view.subcell_offset.back();
-          view.subcell_vertex_offset.resize(n_subcells + 1);
-          view.subcell_type.resize(n_subcells);
-          view.subcell_material.resize(n_subcells);
-          view.box.resize(static_cast<std::size_t>(n_polytopes) * 2 * dim);
-          view.measure.resize(n_polytopes);
+          run_together(
+            {[&]() { view.subcell_vertex_offset.resize(n_subcells + 1); },
+             [&]() { view.subcell_material.resize(n_subcells); },
+             [&]() {
+               view.box.resize(static_cast<std::size_t>(n_polytopes) * 2 * dim);
+             },
+             [&]() {
+               view.subcell_type.resize(n_subcells);
+               view.measure.resize(n_polytopes);
+             }});
         }
 
         void
         number_subcell_vertices()
         {
-          view.subcell_vertex_offset[0] = 0;
-          for (unsigned int s = 0; s < view.subcell_cell.size(); ++s)
-            view.subcell_vertex_offset[s + 1] =
-              view.subcell_vertex_offset[s] +
-              (only_shape != nullptr ? *only_shape
-                                     : shape_of(view.subcell_cell[s]))
-                .n_corners;
+          auto &offset = view.subcell_vertex_offset;
+          if (only_shape != nullptr)
+            parallel_for(offset.size(), 4096, [&](const std::size_t s) {
+              offset[s] = s * only_shape->n_corners;
+            });
+          else
+            {
+              offset[0] = 0;
+              for (unsigned int s = 0; s < view.subcell_cell.size(); ++s)
+                offset[s + 1] =
+                  offset[s] + shape_of(view.subcell_cell[s]).n_corners;
+            }
+          view.subcell_vertices.resize(std::size_t(offset.back()) * dim);
         }
 
         void
@@ -538,18 +561,19 @@ namespace Tessella
         }
 
         void
-        allocate_facet_vertices()
+        number_facet_vertices()
         {
-          view.facet_vertex_offset.resize(n_facets() + 1);
-          view.facet_vertex_offset[0] = 0;
-          for (unsigned int f = 0; f < n_facets(); ++f)
-            view.facet_vertex_offset[f + 1] =
-              view.facet_vertex_offset[f] +
-              (n_facet_vertices != 0 ? n_facet_vertices
-                                     : shape_of(source_cell(records[f]))
-                                         .n_face_vertices[records[f].face]);
-          view.facet_vertices.resize(
-            static_cast<std::size_t>(view.facet_vertex_offset.back()) * dim);
+          auto &offset = view.facet_vertex_offset;
+          offset.resize(n_facets() + std::size_t(1));
+          if (n_facet_vertices != 0)
+            parallel_for(offset.size(), 4096, [&](const std::size_t f) {
+              offset[f] = f * n_facet_vertices;
+            });
+          else
+            for (unsigned int f = 0; f < n_facets(); ++f)
+              offset[f + 1] = offset[f] + shape_of(source_cell(records[f]))
+                                            .n_face_vertices[records[f].face];
+          view.facet_vertices.resize(std::size_t(offset.back()) * dim);
         }
 
         void
@@ -686,37 +710,48 @@ namespace Tessella
         void
         list_interfaces_of_polytopes()
         {
-          const unsigned int n_interfaces   = interface_offset[n_polytopes];
-          std::vector<unsigned int> &offset = view.polytope_interface_offset;
+          const unsigned int n_interfaces     = interface_offset[n_polytopes];
+          const unsigned int *const  partners = view.interface_polytope.data();
+          std::vector<unsigned int> &offset   = view.polytope_interface_offset;
           offset.assign(n_polytopes + 1, 0);
-          for (unsigned int i = 0; i < n_interfaces; ++i)
-            {
-              ++offset[view.interface_polytope[2 * i] + 1];
-              if (view.interface_polytope[2 * i + 1] != invalid_index)
-                ++offset[view.interface_polytope[2 * i + 1] + 1];
-            }
-          for (unsigned int k = n_owned; k < n_polytopes; ++k)
-            offset[k + 1] = 0; // ghosts have no list
+          // Those on side 0 are neighbours in the list of interfaces. Ghosts
+          // have no list.
+          for_ranges_of_polytopes(
+            n_owned, [&](const unsigned int begin, const unsigned int end) {
+              for (unsigned int k = begin; k < end; ++k)
+                offset[k + 1] = interface_offset[k + 1] - interface_offset[k];
+              for (unsigned int i = 0; i < n_interfaces; ++i)
+                {
+                  const unsigned int second = partners[2 * std::size_t(i) + 1];
+                  if (second - begin < end - begin)
+                    ++offset[second + 1];
+                }
+            });
           accumulate(offset);
           view.polytope_interface.resize(offset[n_polytopes]);
 
-          std::vector<unsigned int> next(offset.begin(), offset.end() - 1);
-          for (unsigned int i = 0; i < n_interfaces; ++i)
-            {
-              const unsigned int second = view.interface_polytope[2 * i + 1];
-              if (second != invalid_index && second < n_owned &&
-                  second != view.interface_polytope[2 * i])
-                view.polytope_interface[next[second]++] = 2 * i + 1;
-            }
-          for (unsigned int i = 0; i < n_interfaces; ++i)
-            {
-              const unsigned int first = view.interface_polytope[2 * i];
-              if (first >= n_owned)
-                continue;
-              view.polytope_interface[next[first]++] = 2 * i;
-              if (view.interface_polytope[2 * i + 1] == first)
-                view.polytope_interface[next[first]++] = 2 * i + 1;
-            }
+          for_ranges_of_polytopes(
+            n_owned, [&](const unsigned int begin, const unsigned int end) {
+              std::vector<unsigned int> next(offset.begin() + begin,
+                                             offset.begin() + end);
+              for (unsigned int i = 0; i < n_interfaces; ++i)
+                {
+                  const unsigned int second = partners[2 * std::size_t(i) + 1];
+                  if (second - begin < end - begin &&
+                      second != partners[2 * std::size_t(i)])
+                    view.polytope_interface[next[second - begin]++] = 2 * i + 1;
+                }
+              for (unsigned int k = begin; k < end; ++k)
+                for (unsigned int i = interface_offset[k];
+                     i < interface_offset[k + 1];
+                     ++i)
+                  {
+                    unsigned int &place              = next[k - begin];
+                    view.polytope_interface[place++] = 2 * i;
+                    if (partners[2 * std::size_t(i) + 1] == k)
+                      view.polytope_interface[place++] = 2 * i + 1;
+                  }
+            });
           // Local indices of ghosts do not follow the global order.
           if (n_owned < n_polytopes)
             sort_interfaces_of_polytopes();

@@ -7,11 +7,11 @@ namespace Tessella
 {
   namespace
   {
-    template <typename T>
+    template <typename VectorType>
     std::size_t
-    bytes(const std::vector<T> &v)
+    bytes(const VectorType &v)
     {
-      return v.capacity() * sizeof(T);
+      return v.capacity() * sizeof(typename VectorType::value_type);
     }
   } // namespace
 

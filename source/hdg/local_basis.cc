@@ -11,7 +11,7 @@
 #include <string>
 
 #include "../backends/host_points.h"
-#include "dense.h"
+#include "../lac/dense.h"
 
 namespace Tessella
 {

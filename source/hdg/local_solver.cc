@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "../backends/host_points.h"
-#include "dense.h"
+#include "../lac/dense.h"
 #include "interface_sides.h"
 
 namespace Tessella

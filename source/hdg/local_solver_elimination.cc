@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "dense.h"
+#include "../lac/dense.h"
 #include "local_solver.h"
 
 namespace Tessella

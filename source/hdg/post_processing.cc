@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../backends/host_dispatch.h"
-#include "dense.h"
+#include "../lac/dense.h"
 #include "local_basis.h"
 #include "tensor.h"
 

@@ -8,10 +8,12 @@
 #include <tessella/lac/host_vector.h>
 
 #include <algorithm>
+#include <future>
 #include <vector>
 
 #include "../base/collective.h"
 #include "../base/vector_types.h"
+#include "../lac/half_matrix.h"
 #include "../lac/host_interfaces.h"
 #include "../multigrid/smoother_set_up.h"
 #include "linear_space.h"
@@ -40,6 +42,7 @@ namespace Tessella
       std::is_same<MatrixType, TraceMatrix>::value;
     static constexpr bool on_device =
       std::is_same<TraceMatrix, DeviceBlockMatrix<double>>::value;
+    static constexpr bool may_be_half = on_device && !is_double;
 
     Implementation(const AgglomerationHandler<dim> &handler,
                    const HDG<dim>                  &hdg,
@@ -57,10 +60,12 @@ namespace Tessella
     const TraceMatrix         &trace;
     internal::LinearSpace<dim> space;
     TraceMultigridReport       report;
-    /// Rounded copy of the trace matrix for multigrid in single precision.
-    MatrixType                          rounded;
-    internal::LevelSmoother<MatrixType> smoother;
-    internal::SmootherSetUp<MatrixType> set_up;
+    /// Rounded copy of the trace matrix for multigrid in single precision,
+    /// empty if there is one in half precision.
+    MatrixType                            rounded;
+    std::unique_ptr<internal::HalfMatrix> half;
+    internal::LevelSmoother<MatrixType>   smoother;
+    internal::SmootherSetUp<MatrixType>   set_up;
 
     // ---- injection
     internal::TraceInjection<dim> P;
@@ -79,8 +84,9 @@ namespace Tessella
     /// are used if the coarse operator is Galerkin's.
     TraceMatrix                      full, none, galerkin, wide_none;
     internal::BlockData<TraceMatrix> trace_rows, narrow_rows, wide_rows;
-    /// Assemblers on the host and on the device, made when they are needed.
-    std::unique_ptr<PolytopicAssembler<dim>> assemblers[2];
+    /// Assemblers, made when they are needed: on the host, on the device, and a
+    /// second one on the device for the matrix without penalty.
+    std::unique_ptr<PolytopicAssembler<dim>> assemblers[3];
     /// Coarse matrices in the precision of the cycles.
     MatrixType            rounded_coarse, rounded_none;
     Multigrid<MatrixType> coarse;
@@ -106,6 +112,14 @@ namespace Tessella
     {
       if constexpr (on_device)
         SpaceType::call([] { internal::Device::synchronize(); });
+      end_host_stage(name, timer);
+    }
+
+    // The same without a wait for the device, which goes on with this stage
+    // while the host begins the next one.
+    void
+    end_host_stage(const char *name, Timer &timer)
+    {
       report.stages.emplace_back(name, timer.wall_time());
       timer.restart();
     }
@@ -125,10 +139,14 @@ namespace Tessella
         smoother.reinit(trace);
       else
         {
-          rounded.copy_from(trace);
-          smoother.reinit(rounded);
-          if (is_galerkin())
+          if (is_galerkin() || data.half_precision)
             trace_rows.reinit(trace);
+          make_half();
+          if (half == nullptr)
+            {
+              rounded.copy_from(trace);
+              smoother.reinit(rounded);
+            }
         }
       end_stage("structure of the trace matrix", timer);
       copy_structure();
@@ -163,18 +181,22 @@ namespace Tessella
     {
       Timer timer;
       report.stages.clear();
-      if constexpr (!is_double)
+      if (half != nullptr)
+        half->set_values();
+      else if constexpr (!is_double)
         round(trace, rounded);
       if (!equal_weights ||
           !internal::TraceInjection<dim>::has_equal_weights(form))
         make_injection(form);
-      end_stage("injection", timer);
+      else if (half != nullptr)
+        round_injection();
+      end_host_stage("injection", timer);
       assemble_interior_penalty(form, false);
-      end_stage("interior penalty", timer);
+      end_host_stage("interior penalty", timer);
       if (is_galerkin())
         {
           compute_galerkin();
-          end_stage("P^T T P", timer);
+          end_host_stage("P^T T P", timer);
         }
       if constexpr (is_double)
         coarse.update(coarse_matrix(), coarse_none());
@@ -184,12 +206,34 @@ namespace Tessella
           round(coarse_none(), rounded_none);
           coarse.update(rounded_coarse, rounded_none);
         }
-      end_stage("coarse multigrid", timer);
+      end_host_stage("coarse multigrid", timer);
       if (Access::is_further_prepared(coarse))
         make_report();
       else
         prepare_smoother();
-      end_stage("smoother", timer);
+      end_host_stage("smoother", timer);
+    }
+
+    // Takes the trace matrix in half precision if this is asked for and
+    // possible.
+    void
+    make_half()
+    {
+      if constexpr (may_be_half)
+        {
+          if (!data.half_precision ||
+              !internal::HalfMatrix::is_possible(trace_rows))
+            return;
+          half = std::make_unique<internal::HalfMatrix>();
+          half->reinit(trace_rows);
+          half->set_values();
+          smoother.reinit(half->matrix());
+          smoother.blocks.external_step =
+            [this](const internal::Device::ProductStep<float> &product) {
+              SpaceType::call(
+                [&] { internal::Device::product_step(half->blocks, product); });
+            };
+        }
     }
 
     // Copies the lists of the injection to the memory of the matrix.
@@ -243,12 +287,29 @@ namespace Tessella
         else
           {
             rounded_injection.resize(P.matrix.size());
-            SpaceType::convert(P.matrix.size(),
-                               injection.data(),
-                               rounded_injection.data());
+            round_injection();
             transfer.matrix = rounded_injection.data();
           }
       });
+    }
+
+    // Injection of the cycles, in single precision and in the bases of the
+    // smoother.
+    void
+    round_injection()
+    {
+      if constexpr (may_be_half)
+        if (half != nullptr)
+          {
+            SpaceType::call([&] {
+              internal::Device::change_basis_of_interfaces(
+                half->blocks, double_transfer, rounded_injection.data());
+            });
+            return;
+          }
+      SpaceType::convert(P.matrix.size(),
+                         injection.data(),
+                         rounded_injection.data());
     }
 
     // Whether the matrices of a form with weighted averages are those of the
@@ -261,22 +322,55 @@ namespace Tessella
       return structure.constant && structure.symmetric;
     }
 
+    // Assembler @p i of the list.
+    PolytopicAssembler<dim> *
+    provide_assembler(const unsigned int i)
+    {
+      if (assemblers[i] == nullptr)
+        {
+          typename PolytopicAssembler<dim>::AdditionalData parameters;
+          parameters.backend = i > 0 ? Backend::cuda : Backend::host;
+          assemblers[i] =
+            std::make_unique<PolytopicAssembler<dim>>(space, parameters);
+        }
+      return assemblers[i].get();
+    }
+
+    // Assembles interior penalty with and without its penalty on the device by
+    // two threads: most of the time is work of the host for coefficients,
+    // penalty and starts of kernels.
+    void
+    assemble_side_by_side(const Form<dim> &form)
+    {
+      const auto assemble = [&](const unsigned int i, TraceMatrix &matrix) {
+        PenaltyParameters penalty;
+        if (&matrix == &none)
+          penalty.constant = 0.;
+        PolytopicAssembler<dim> *const assembler = provide_assembler(i);
+        assembler->set_penalty(penalty);
+        assembler->assemble_matrix(form, matrix);
+      };
+      std::future<void> second =
+        internal::start_beside([&] { assemble(2, none); });
+      assemble(1, full);
+      second.get();
+    }
+
     // Assembles interior penalty with and without its penalty. @p reinit: also
     // the structures.
     void
     assemble_interior_penalty(const Form<dim> &form, const bool reinit)
     {
-      const bool        use_device = on_device && is_unweighted(form);
-      auto             &assembler  = assemblers[use_device ? 1 : 0];
-      PenaltyParameters penalty;
-      if (assembler == nullptr)
+      const bool use_device = on_device && is_unweighted(form);
+      if (use_device && !reinit)
         {
-          typename PolytopicAssembler<dim>::AdditionalData parameters;
-          parameters.backend = use_device ? Backend::cuda : Backend::host;
-          assembler =
-            std::make_unique<PolytopicAssembler<dim>>(space, parameters);
+          assemble_side_by_side(form);
+          return;
         }
-      const auto assemble = [&](const Form<dim> &problem) {
+      PolytopicAssembler<dim> *const assembler =
+        provide_assembler(use_device ? 1 : 0);
+      PenaltyParameters penalty;
+      const auto        assemble = [&](const Form<dim> &problem) {
         HostBlockMatrix<double> on_host;
         for (TraceMatrix *matrix : {&full, &none})
           {
@@ -442,14 +536,16 @@ namespace Tessella
     {
       if (data.smoother == Smoother::chebyshev)
         report.largest_eigenvalue = smoother.largest;
-      report.n_trace_dofs  = trace.m();
-      report.n_coarse_dofs = coarse_matrix().m();
+      report.half_precision = half != nullptr;
+      report.n_trace_dofs   = trace.m();
+      report.n_coarse_dofs  = coarse_matrix().m();
       report.coarse_complexity =
         1. * coarse_matrix().n_nonzero_elements() /
         std::max<std::uint64_t>(1, trace.n_nonzero_elements());
       report.coarse = coarse.report();
       report.memory =
         smoother.memory_consumption() + set_up.memory_consumption() +
+        (half == nullptr ? 0 : half->memory_consumption()) +
         rounded.memory_consumption() + full.memory_consumption() +
         none.memory_consumption() + galerkin.memory_consumption() +
         wide_none.memory_consumption() + rounded_coarse.memory_consumption() +
@@ -523,12 +619,34 @@ namespace Tessella
           src.resize(n);
           dst.resize(n);
         }
-      SpaceType::convert(n, from, src.data());
+      change_basis<false>(n, from, src.data());
       if (by_graph)
         graph.run(key(), [&] { cycle(dst.data(), src.data()); });
       else
         cycle(dst.data(), src.data());
-      SpaceType::convert(n, dst.data(), to);
+      change_basis<true>(n, dst.data(), to);
+    }
+
+    // Copies a vector to the bases of the smoother, or from them if @p back.
+    template <bool back, typename From, typename To>
+    void
+    change_basis(const std::size_t n, const From *from, To *to) const
+    {
+      if constexpr (may_be_half &&
+                    std::is_same<
+                      typename std::conditional<back, To, From>::type,
+                      double>::value)
+        if (half != nullptr)
+          {
+            SpaceType::call([&] {
+              if constexpr (back)
+                internal::Device::from_bases(half->blocks, from, to);
+              else
+                internal::Device::to_bases(half->blocks, from, to);
+            });
+            return;
+          }
+      SpaceType::convert(n, from, to);
     }
   };
 
@@ -606,6 +724,13 @@ namespace Tessella
                 ExcMessage("TraceMultigrid works with a matrix on a device on "
                            "one process only: take HostBlockMatrix<double> on "
                            "several."));
+    AssertThrow(!data.half_precision ||
+                  (Implementation::may_be_half && data.symmetric &&
+                   data.smoother == Smoother::chebyshev),
+                ExcMessage("TraceMultigrid in half precision is for "
+                           "DeviceBlockMatrix<float>, symmetric matrices and "
+                           "Chebyshev's polynomial as smoother: set "
+                           "AdditionalData::half_precision to false."));
     AssertThrow(data.n_smoothing_steps > 0,
                 ExcMessage("TraceMultigrid needs one smoothing step or more."));
     AssertThrow(matrix.m() == hdg.n_dofs() && !matrix.empty(),

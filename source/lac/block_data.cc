@@ -240,8 +240,9 @@ namespace Tessella
     {
       // Weights of the steps that minimise the maximum of x p(x)^2 / (1 -
       // p(x)^2) on (0, 1] (J. Lottes, see BlockChebyshev). The maximum is then
-      // attained at as many points as there are steps, and at 0. Degrees
-      // without tabulated weights have weight 1.
+      // attained at as many points as there are steps, and at 0
+      // (contrib/python/chebyshev_weights.py). Degrees without tabulated
+      // weights have weight 1.
       double
       chebyshev_weight(const unsigned int degree, const unsigned int step)
       {
@@ -263,7 +264,64 @@ namespace Tessella
            1.04678215124113,
            1.11616489419675,
            1.23829020218444,
-           1.43524297106744}};
+           1.43524297106744},
+          {1.00083464397912,
+           1.00843949430123,
+           1.03008707768714,
+           1.07408384092004,
+           1.15036186707366,
+           1.27116474046140,
+           1.45186658649364},
+          {1.00057246631198,
+           1.00577427662416,
+           1.02050187922941,
+           1.05019803444565,
+           1.10115572984941,
+           1.18086042806857,
+           1.29838585382576,
+           1.46486073151100},
+          {1.00040960072833,
+           1.00412439506107,
+           1.01460212148267,
+           1.03561113626672,
+           1.07139972529194,
+           1.12688273710963,
+           1.20785219140729,
+           1.32121930716747,
+           1.47529642820699},
+          {1.00030312229653,
+           1.00304840660797,
+           1.01077022715388,
+           1.02619011597640,
+           1.05231724933755,
+           1.09255743207550,
+           1.15083376663972,
+           1.23172250870895,
+           1.34060802024460,
+           1.48386124407011},
+          {1.00023058595209,
+           1.00231675024028,
+           1.00817245396305,
+           1.01982986566342,
+           1.03950210235325,
+           1.06965042700542,
+           1.11305754295743,
+           1.17290876275564,
+           1.25288300576792,
+           1.35725579919519,
+           1.49101672564139},
+          {1.00017947200828,
+           1.00180189139620,
+           1.00634861907308,
+           1.01537864566306,
+           1.03056942830760,
+           1.05376019693944,
+           1.08699862592073,
+           1.13259183097914,
+           1.19316273358172,
+           1.27171293675111,
+           1.37169337969799,
+           1.49708418575562}};
         return degree <= weights.size() ? weights[degree - 1][step - 1] : 1.;
       }
     } // namespace
@@ -312,6 +370,12 @@ namespace Tessella
           // A kernel that reads x for the product must not change it; the
           // second step makes up for it.
           const bool keep = i == 1;
+          if (by_one_kernel && set && external_step)
+            {
+              step.d = directions[0];
+              multiply_and_step({nullptr, nullptr, b, nullptr, step});
+              continue;
+            }
           if (by_one_kernel && !set && !(keep && degree == 1))
             {
               multiply_and_step({matrix->values(),
@@ -340,9 +404,10 @@ namespace Tessella
     BlockData<MatrixType>::has_product_step() const
     {
       if constexpr (on_device)
-        return !matrix->has_external_product() && SpaceType::call([&] {
-          return Device::has_product_step<Number>(rows);
-        });
+        return matrix->has_external_product()
+                 ? bool(external_step)
+                 : SpaceType::call(
+                     [&] { return Device::has_product_step<Number>(rows); });
       else
         return false;
     }
@@ -355,7 +420,12 @@ namespace Tessella
       const Device::ProductStep<Number> &product) const
     {
       if constexpr (on_device)
-        SpaceType::call([&] { Device::product_step(rows, product); });
+        {
+          if (external_step)
+            external_step(product);
+          else
+            SpaceType::call([&] { Device::product_step(rows, product); });
+        }
       else
         (void)product;
     }

@@ -8,6 +8,7 @@
 #include <tessella/lac/host_block_matrix.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -330,6 +331,10 @@ namespace Tessella
       const MatrixType *matrix = nullptr;
       BlockRows         rows;
       Array<Number>     inverse;
+      /// Product and step of chebyshev() for a matrix with an external product
+      /// on a device; without a source of the product, the residual is the
+      /// right-hand side. If it is empty, product and step are two kernels.
+      std::function<void(const Device::ProductStep<Number> &)> external_step;
       /// Colour c consists of color_list[color_offset[c] .. color_offset[c+1]).
       std::vector<unsigned int> color_offset;
       Array<unsigned int>       color_list;

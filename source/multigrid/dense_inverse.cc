@@ -11,12 +11,42 @@
 #include <type_traits>
 
 #include "../base/collective.h"
+#include "../lac/dense.h"
 
 namespace Tessella
 {
   namespace internal
   {
     using namespace dealii;
+
+    namespace
+    {
+      // Largest number of rows that one thread inverts by itself, which takes a
+      // quarter of the time of LAPACK's reference implementation.
+      constexpr std::uint64_t max_rows_without_lapack = 256;
+
+      // Returns false, and leaves the matrix as it is, if it is large or not
+      // clearly positive definite.
+      bool
+      invert_positive(LAPACKFullMatrix<double> &dense)
+      {
+        const unsigned int n = dense.m();
+        if (n > max_rows_without_lapack)
+          return false;
+        std::vector<double> copy(std::size_t(n) * n);
+        for (unsigned int i = 0; i < n; ++i)
+          for (unsigned int j = 0; j < n; ++j)
+            copy[std::size_t(i) * n + j] = dense(i, j);
+        if (!Dense::invert_positive(n, copy.data()))
+          return false;
+        for (unsigned int i = 0; i < n; ++i)
+          for (unsigned int j = 0; j < n; ++j)
+            dense(i, j) = copy[std::size_t(i) * n + j];
+        return true;
+      }
+    } // namespace
+
+
 
     void
     invert_dense(LAPACKFullMatrix<double> &dense,
@@ -59,12 +89,15 @@ namespace Tessella
               for (std::uint64_t i = 0; i < n; ++i)
                 for (std::uint64_t j = 0; j < i; ++j)
                   dense(i, j) = dense(j, i) = 0.5 * (dense(i, j) + dense(j, i));
-              dense.set_property(LAPACKSupport::symmetric);
-              dense.compute_cholesky_factorization();
-              dense.invert();
-              for (std::uint64_t i = 0; i < n; ++i)
-                for (std::uint64_t j = 0; j < i; ++j)
-                  dense(j, i) = dense(i, j);
+              if (!invert_positive(dense))
+                {
+                  dense.set_property(LAPACKSupport::symmetric);
+                  dense.compute_cholesky_factorization();
+                  dense.invert();
+                  for (std::uint64_t i = 0; i < n; ++i)
+                    for (std::uint64_t j = 0; j < i; ++j)
+                      dense(j, i) = dense(i, j);
+                }
             }
           else if (!singular)
             {

@@ -91,7 +91,8 @@ namespace Tessella
       face_records.assign(simplices.face_records);
       geometry.assign(simplices.geometry);
       corners.assign(simplices.corners);
-      facet_measure.assign(mesh.facet_measure);
+      facet_measure.assign(
+        {mesh.facet_measure.begin(), mesh.facet_measure.end()});
       fields.clear();
       for (unsigned int f = 0; f < context.n_fields(); ++f)
         add_field(context.dofs(f), volume_rule, facet_rule);

@@ -609,10 +609,10 @@ namespace Tessella
       const unsigned int                 side,
       Points                            &points)
     {
-      const Field               &test   = *fields[context.test];
-      const unsigned int         n_face = test.n_face, m = test.n_components;
-      const std::vector<double> &measures = context.mesh().facet_measure;
-      double                     measure[HostSimplexKernels::max_lanes];
+      const Field       &test   = *fields[context.test];
+      const unsigned int n_face = test.n_face, m = test.n_components;
+      const FirstTouchVector<double> &measures = context.mesh().facet_measure;
+      double                          measure[HostSimplexKernels::max_lanes];
       for (unsigned int l = 0; l < lanes; ++l)
         measure[l] = measures[facets[l]->facet];
       for (unsigned int c = 0; c < m; ++c)

@@ -188,8 +188,8 @@ namespace Tessella
         type == SubCellType::simplex ? n_vertices + 1 : 2 * n_vertices;
     });
     internal::accumulate(mesh.subcell_vertex_offset);
-    mesh.subcell_vertices.resize(D *
-                                 std::size_t(mesh.subcell_vertex_offset[n]));
+    mesh.subcell_vertices.assign(D * std::size_t(mesh.subcell_vertex_offset[n]),
+                                 0.);
     for_subcells([&](const unsigned int i, const unsigned int s) {
       const unsigned int first = spatial.subcell_vertex_offset[s],
                          m     = spatial.subcell_vertex_offset[s + 1] - first;
@@ -306,7 +306,7 @@ namespace Tessella
     const std::size_t n_facets = mesh.facet_offset.back();
     mesh.facet_type.resize(n_facets);
     mesh.facet_normal.assign(D * n_facets, 0.);
-    mesh.facet_measure.resize(n_facets);
+    mesh.facet_measure.assign(n_facets, 0.);
     mesh.facet_subcell.assign(2 * n_facets, invalid_index);
     mesh.facet_vertex_offset.assign(n_facets + 1, 0);
     for_facets([&](const unsigned int facet,
@@ -315,8 +315,8 @@ namespace Tessella
       copy_facet(facet, from, interface);
     });
     internal::accumulate(mesh.facet_vertex_offset);
-    mesh.facet_vertices.resize(D *
-                               std::size_t(mesh.facet_vertex_offset[n_facets]));
+    mesh.facet_vertices.assign(
+      D * std::size_t(mesh.facet_vertex_offset[n_facets]), 0.);
     for_facets([&](const unsigned int facet,
                    const unsigned int from,
                    const unsigned int interface) {

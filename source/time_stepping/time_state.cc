@@ -203,10 +203,10 @@ namespace Tessella
   {
     const auto &mesh   = handler.polytopic_mesh();
     const auto &offset = handler.polytopic_dofs().dof_offset;
-    const auto  bytes  = [](const std::vector<double> &values,
-                          const std::size_t          begin,
-                          const std::size_t          end,
-                          const std::uint64_t        state) {
+    const auto  bytes  = [](const auto         &values,
+                          const std::size_t   begin,
+                          const std::size_t   end,
+                          const std::uint64_t state) {
       return checksum(reinterpret_cast<const char *>(values.data() + begin),
                       (end - begin) * sizeof(double),
                       state);

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "../../source/lac/block_space.h"
+#include "../../source/lac/half_matrix.h"
 #include "../assembly/compare.h"
 #include "checks.h"
 
@@ -486,6 +487,134 @@ namespace
                        std::isfinite(x[0] + x[n - 1]) && x[0] != 0.);
             }
       }
+  }
+
+  // Symmetric and positive definite matrix with blocks of @p size rows, unless
+  // @p broken.
+  DeviceBlockMatrix<double>
+  positive_matrix(const unsigned int size, const bool wide, const bool broken)
+  {
+    std::vector<std::uint64_t>    dof_offset;
+    const Tessella::BlockSparsity sparsity =
+      uniform_blocks(size, wide, dof_offset);
+    std::vector<double> values(sparsity.n_nonzero_elements());
+    const unsigned int  n = dof_offset.size() - 1;
+    for (unsigned int k = 0; k < n; ++k)
+      for (auto b = sparsity.block_offset[k]; b < sparsity.block_offset[k + 1];
+           ++b)
+        for (unsigned int i = 0; i < size; ++i)
+          for (unsigned int j = 0; j < size; ++j)
+            {
+              const std::uint64_t row    = k * size + i,
+                                  column = sparsity.block_column[b] * size + j;
+              values[sparsity.value_offset[k] + i * sparsity.row_width[k] +
+                     sparsity.column_offset[b] + j] =
+                some_number(n * size * std::min(row, column) +
+                            std::max(row, column)) +
+                (row == column ? 0.3 * sparsity.row_width[k] : 0.);
+            }
+    if (broken)
+      values[sparsity.value_offset[n / 3] +
+             sparsity.column_offset[sparsity.find_block(n / 3, n / 3)]] = -1.;
+    DeviceBlockMatrix<double> matrix;
+    matrix.reinit(sparsity, dof_offset);
+    matrix.copy_from(values);
+    return matrix;
+  }
+
+  // Matrices in half precision: S c = W A W^T c up to the precision of their
+  // entries, and the same bits by one kernel for product and step and by two.
+  void
+  check_half_matrices()
+  {
+    using Tessella::internal::BlockData;
+    using Tessella::internal::HalfMatrix;
+    namespace Kernels = Tessella::internal::Device;
+    for (unsigned int size = 1; size <= 12; ++size)
+      for (const bool wide : {false, true})
+        {
+          const std::string name = "half precision, blocks of " +
+                                   std::to_string(size) +
+                                   (wide ? ", wide, " : ", ");
+          const DeviceBlockMatrix<double> A =
+            positive_matrix(size, wide, false);
+          BlockData<DeviceBlockMatrix<double>> given;
+          given.reinit(A);
+          verify(name + "possible",
+                 HalfMatrix::is_possible(given) == (size <= 10));
+          if (size > 10)
+            continue;
+          HalfMatrix half;
+          half.reinit(given);
+          half.set_values();
+          const unsigned int        n = A.m();
+          const DeviceVector<float> c(some_vector<float>(n, 1));
+          DeviceVector<float>       product(n), expected(n), error(n);
+          DeviceVector<double>      x(n), y(n);
+          Kernels::from_bases(half.blocks, c.begin(), x.begin());
+          A.vmult(y, x);
+          Kernels::to_bases(half.blocks, y.begin(), expected.begin());
+          half.matrix().vmult(product, c);
+          error = product;
+          error -= expected;
+          const double relative = error.l2_norm() / expected.l2_norm();
+          verify(name + "product",
+                 relative < 5e-4 && expected.l2_norm() > 0.1 * c.l2_norm() &&
+                   (relative > 1e-6 || size == 1),
+                 std::to_string(relative));
+
+          BlockData<DeviceBlockMatrix<float>> data;
+          data.reinit(half.matrix());
+          data.invert_diagonal();
+          const DeviceVector<float> b(some_vector<float>(n, 2));
+          DeviceVector<float>       r(n), d(n), second(n);
+          const double              largest = data.largest_eigenvalue(true);
+          verify(name + "largest eigenvalue",
+                 largest > 1. && largest < A.n_nonzero_elements(),
+                 std::to_string(largest));
+          for (unsigned int degree = 1; degree <= 8; ++degree)
+            for (const bool zero_start : {true, false})
+              {
+                const auto apply = [&](const bool by_one_kernel) {
+                  data.external_step = nullptr;
+                  if (by_one_kernel)
+                    data.external_step =
+                      [&](const Kernels::ProductStep<float> &step) {
+                        Kernels::product_step(half.blocks, step);
+                      };
+                  DeviceVector<float> solution(c);
+                  data.chebyshev(degree,
+                                 largest,
+                                 zero_start,
+                                 false,
+                                 b.begin(),
+                                 solution.begin(),
+                                 r.begin(),
+                                 d.begin(),
+                                 nullptr,
+                                 second.begin());
+                  return on_host(solution);
+                };
+                const std::vector<float> one = apply(true);
+                verify(name + "degree " + std::to_string(degree) +
+                         (zero_start ? ", from zero" : ""),
+                       same_bits(one, apply(false)) &&
+                         std::isfinite(one[0] + one[n - 1]) && one[0] != 0.f);
+              }
+        }
+    const DeviceBlockMatrix<double>      A = positive_matrix(4, false, true);
+    BlockData<DeviceBlockMatrix<double>> given;
+    given.reinit(A);
+    HalfMatrix half;
+    half.reinit(given);
+    half.set_values();
+    BlockData<DeviceBlockMatrix<float>> data;
+    data.reinit(half.matrix());
+    data.invert_diagonal();
+    verify("half precision, indefinite block",
+           message_of([&] {
+             data.largest_eigenvalue(true);
+           }).find("not symmetric and positive definite") != std::string::npos);
   }
 
   // Uniform blocks of every small size; few blocks in most rows, many in one
@@ -1009,6 +1138,7 @@ main(int argc, char **argv)
         check_block_sizes<double>();
         check_product_steps<double>();
         check_product_steps<float>();
+        check_half_matrices();
         check_block_sizes<float>();
       }
     else if (name == "2d")

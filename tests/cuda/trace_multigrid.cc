@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
 
 // TraceMultigrid on a CUDA device: the same preconditioner and as many
-// iterations as on the host, with both coarse operators, in both precisions, as
-// a CUDA graph and without; new values of the matrix give what a new object
-// gives. Argument: 2d or 3d.
+// iterations as on the host, with both coarse operators, in double, single and
+// half precision, as a CUDA graph and without, with kernels that overlap and
+// without; new values of the matrix give what a new object gives. Argument: 2d
+// or 3d.
 
 #include <deal.II/grid/grid_generator.h>
 #include <deal.II/lac/solver_cg.h>
@@ -19,6 +20,7 @@
 #include <memory>
 #include <string>
 
+#include "../../cuda/device/overlap.h"
 #include "../lambda.h"
 #include "checks.h"
 
@@ -153,7 +155,7 @@ namespace
     using InFloat  = TraceMultigrid<dim, DeviceBlockMatrix<float>>;
     OnHost     host;
     OnDevice   device;
-    InFloat    in_float;
+    InFloat    in_float, in_half;
     const bool galerkin = coarse_operator == CoarseOperator::galerkin;
     const auto data     = [&](auto *multigrid) {
       using MG = std::remove_pointer_t<decltype(multigrid)>;
@@ -180,6 +182,23 @@ namespace
                         problem.form,
                         problem.device,
                         data(&in_float));
+    auto with_half           = data(&in_half);
+    with_half.half_precision = true;
+    in_half.initialize(*problem.handler,
+                       *problem.on_device,
+                       problem.form,
+                       problem.device,
+                       with_half);
+    // Interfaces of polytopes have blocks of different sizes.
+    const auto &offset  = problem.device.dof_offset();
+    bool        uniform = offset[1] <= 10;
+    for (std::size_t k = 0; k + 1 < offset.size(); ++k)
+      uniform = uniform && offset[k + 1] - offset[k] == offset[1];
+    verify(name + ": half precision where blocks have one size",
+           in_half.report().half_precision == uniform);
+    auto without_graphs        = data(&device);
+    auto half_without_graphs   = with_half;
+    without_graphs.cuda_graphs = half_without_graphs.cuda_graphs = false;
     const auto check = [&](const std::string &what) {
       const Vector<double> x = some_vector(problem.rhs.size());
       Vector<double>       y(x.size());
@@ -195,13 +214,44 @@ namespace
       verify(what + ": single precision",
              rounding < 1e-2 && rounding > 0.,
              std::to_string(rounding));
-      const unsigned int n[3] = {problem.host_iterations(host),
+      const Vector<double> by_half = apply(in_half, x);
+      const double         coarser = difference(by_half, y);
+      verify(what + ": half precision",
+             coarser < 2e-2 && coarser > rounding / 10.,
+             std::to_string(coarser));
+      const unsigned int n[4] = {problem.host_iterations(host),
                                  problem.device_iterations(device),
-                                 problem.device_iterations(in_float)};
+                                 problem.device_iterations(in_float),
+                                 problem.device_iterations(in_half)};
       verify(what + ": iterations",
-             n[0] <= 25 && n[1] <= n[0] + 1 && n[2] <= n[0] + 2,
+             n[0] <= 25 && n[1] <= n[0] + 1 && n[2] <= n[0] + 2 &&
+               n[3] <= n[0] + 2,
              std::to_string(n[0]) + " " + std::to_string(n[1]) + " " +
-               std::to_string(n[2]));
+               std::to_string(n[2]) + " " + std::to_string(n[3]));
+      // The eigenvalues of the set-up are the same as well.
+      const bool can_overlap = internal::Device::allow_overlap(false);
+      verify(what + ": kernels overlap", can_overlap);
+      const auto check_overlap = [&](auto       &multigrid,
+                                     const auto &multigrid_data) {
+        Vector<double> results[2];
+        for (const bool overlap : {false, true})
+          {
+            internal::Device::allow_overlap(overlap);
+            multigrid.initialize(*problem.handler,
+                                 *problem.on_device,
+                                 problem.form,
+                                 problem.device,
+                                 multigrid_data);
+            results[overlap] = apply(multigrid, x);
+          }
+        return results[0] == results[1];
+      };
+      OnDevice in_double;
+      InFloat  again;
+      verify(what + ": the same bits by kernels that overlap",
+             check_overlap(in_double, without_graphs));
+      verify(what + ": the same in half precision",
+             check_overlap(again, half_without_graphs));
     };
     check(name);
     verify(name + ": graphs",
@@ -214,6 +264,7 @@ namespace
     host.update(problem.form);
     device.update(problem.form);
     in_float.update(problem.form);
+    in_half.update(problem.form);
     check(name + ", other values");
     OnDevice fresh;
     fresh.initialize(*problem.handler,
@@ -235,10 +286,45 @@ namespace
               << n_fresh << ", difference " << error << std::endl;
   }
 
+  // Half precision for types and smoothers that do not have it.
+  template <int dim>
+  void
+  check_errors()
+  {
+    Problem<dim> problem(false, true, 1);
+    const auto   message = [&](auto &multigrid, auto data) {
+      try
+        {
+          multigrid.initialize(*problem.handler,
+                               *problem.on_device,
+                               problem.form,
+                               problem.device,
+                               data);
+        }
+      catch (const ExceptionBase &exception)
+        {
+          return std::string(exception.what());
+        }
+      return std::string();
+    };
+    TraceMultigrid<dim, Device>                          in_double;
+    TraceMultigrid<dim, DeviceBlockMatrix<float>>        in_float;
+    typename TraceMultigrid<dim, Device>::AdditionalData double_data;
+    typename TraceMultigrid<dim, DeviceBlockMatrix<float>>::AdditionalData data;
+    double_data.half_precision = data.half_precision = true;
+    verify("half precision of a matrix in double precision",
+           message(in_double, double_data).find("half_precision") !=
+             std::string::npos);
+    data.smoother = MultigridSmoother::gauss_seidel;
+    verify("half precision with another smoother",
+           message(in_float, data).find("half_precision") != std::string::npos);
+  }
+
   template <int dim>
   void
   run()
   {
+    check_errors<dim>();
     using CoarseOperator = typename TraceMultigrid<dim, Host>::CoarseOperator;
     for (const bool polytopes : {false, true})
       for (const bool constant : {true, false})

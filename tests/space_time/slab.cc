@@ -34,11 +34,12 @@ public:
     mesh.subcell_material.clear();
     for (unsigned int &offset : mesh.subcell_offset)
       offset *= 3;
-    const auto add = [](std::vector<double> &to, const Point<3> &x) {
+    const auto add = [](FirstTouchVector<double> &to, const Point<3> &x) {
       for (unsigned int d = 0; d < 3; ++d)
         to.push_back(x[d]);
     };
-    const auto vertex = [](const std::vector<double> &x, const unsigned int v) {
+    const auto vertex = [](const FirstTouchVector<double> &x,
+                           const unsigned int              v) {
       return Point<3>(x[3 * v], x[3 * v + 1], x[3 * v + 2]);
     };
     for (unsigned int s = 0; s < from.n_subcells(); ++s)

@@ -2,6 +2,7 @@
 #ifndef tessella_grid_polytopic_mesh_h
 #define tessella_grid_polytopic_mesh_h
 
+#include <tessella/base/first_touch_vector.h>
 #include <tessella/grid/mesh_types.h>
 
 #include <array>
@@ -96,7 +97,7 @@ namespace Tessella
     /// are stored.
     std::vector<unsigned int> subcell_vertex_offset;
     /// Coordinates, dim values per vertex.
-    std::vector<double> subcell_vertices;
+    FirstTouchVector<double> subcell_vertices;
     /// deal.II's active_cell_index of the cell.
     std::vector<unsigned int> subcell_cell;
     /// deal.II's material id of the cell.
@@ -121,14 +122,14 @@ namespace Tessella
     /// points (n_facets + 1 entries). Of tabulated facets, the corners are
     /// stored.
     std::vector<unsigned int> facet_vertex_offset;
-    std::vector<double>       facet_vertices;
+    FirstTouchVector<double>  facet_vertices;
     /// Unit normal (its mean where it varies), dim values per facet.
-    std::vector<double> facet_normal;
+    FirstTouchVector<double> facet_normal;
     /// Length (2-D) or area (3-D) of each facet.
-    std::vector<double> facet_measure;
+    FirstTouchVector<double> facet_measure;
     /// Sub-cells on side 0 and 1 (entries 2*f, 2*f + 1); invalid_index where
     /// none exists.
-    std::vector<unsigned int> facet_subcell;
+    FirstTouchVector<unsigned int> facet_subcell;
 
     // ---- tabulated quadrature of curved sub-cells and facets; all other
     // sub-cells and facets have empty ranges

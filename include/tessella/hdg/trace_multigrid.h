@@ -25,11 +25,14 @@ namespace Tessella
     double coarse_complexity = 0.;
     /// Estimate of the largest eigenvalue of D^{-1} T; 0 if it is not needed.
     double largest_eigenvalue = 0.;
+    /// Whether the smoother on traces works in half precision.
+    bool half_precision = false;
     /// Levels of the multigrid on polytopes.
     MultigridReport coarse;
     double          setup_time = 0.; ///< seconds
     /// Stages of the last initialize() or update() with their times in seconds,
-    /// in their order. On a device a stage ends when its work has ended.
+    /// in their order. On a device a stage of initialize() ends when its work
+    /// has ended, and one of update() when the host has finished its part.
     std::vector<std::pair<std::string, double>> stages;
     /// Memory in bytes, without the trace matrix.
     std::size_t memory = 0;
@@ -117,6 +120,15 @@ namespace Tessella
    * solution is a sum of products with the preconditioner, whose rounding
    * errors the residual that it reports does not contain.
    *
+   * <b>Half precision.</b> With AdditionalData::half_precision,
+   * DeviceBlockMatrix<float> and Chebyshev's polynomial, the smoother on traces
+   * works in bases of the interfaces in which the diagonal blocks of T are the
+   * identity, and keeps the other blocks with 11 significant bits; sums and
+   * vectors are in single precision. It then reads 40 % of the bytes of single
+   * precision. For symmetric matrices, whose entries are at most one in these
+   * bases. Blocks must have one size of at most ten rows; otherwise the trace
+   * matrix is rounded to single precision (TraceMultigridReport).
+   *
    * <b>On a device</b> P, P^T T P, the coefficients of groups and cycles are
    * computed there. Interior penalty is assembled on the device if the form is
    * symmetric with constant coefficients, and else by the host. A cycle is a
@@ -186,6 +198,9 @@ namespace Tessella
       unsigned int n_coarsest = 64, n_children = 0;
       /// Whether cycles on a device are recorded as CUDA graphs.
       bool cuda_graphs = true;
+      /// Whether the smoother on traces takes a matrix in half precision, see
+      /// the class.
+      bool half_precision = false;
       /// Multigrid on polytopes. AdditionalData::symmetric, cuda_graphs and
       /// keep_structures are taken from here.
       typename Multigrid<MatrixType>::AdditionalData coarse;

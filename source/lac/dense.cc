@@ -6,6 +6,15 @@
 #include <cmath>
 #include <vector>
 
+// Functions are compiled for registers of 32 bytes as well. Without fused
+// operations, which this instruction set does not contain, the results have the
+// same bits.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#  define TESSELLA_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#  define TESSELLA_WIDE
+#endif
+
 namespace Tessella
 {
   namespace internal
@@ -34,7 +43,7 @@ namespace Tessella
 
 
 
-      unsigned int
+      TESSELLA_WIDE unsigned int
       cholesky(const unsigned int n, double *A, const unsigned int stride)
       {
         std::vector<double> reciprocal(n);
@@ -56,7 +65,7 @@ namespace Tessella
 
 
 
-      void
+      TESSELLA_WIDE void
       invert_lower(const unsigned int n,
                    const double      *L,
                    const unsigned int stride,
@@ -83,7 +92,7 @@ namespace Tessella
 
 
 
-      void
+      TESSELLA_WIDE void
       multiply_lower(const unsigned int n,
                      const double      *C,
                      const unsigned int stride,
@@ -126,7 +135,105 @@ namespace Tessella
 
 
 
-      bool
+      namespace
+      {
+        // row_j += sum of four factors times the entries of consecutive rows,
+        // for begin <= j < end; the last of these rows may be missing.
+        inline __attribute__((always_inline)) void
+        add_rows(const unsigned int begin,
+                 const unsigned int end,
+                 const unsigned int n_rows,
+                 const double (&factor)[4],
+                 const double     *rows,
+                 const std::size_t stride,
+                 double *__restrict__ row)
+        {
+          const double *const r1 = rows + stride, *const r2 = r1 + stride,
+                              *const r3 = r2 + stride;
+          if (n_rows == 4)
+            {
+              for (unsigned int j = begin; j < end; ++j)
+                row[j] += (factor[0] * rows[j] + factor[1] * r1[j]) +
+                          (factor[2] * r2[j] + factor[3] * r3[j]);
+              return;
+            }
+          for (unsigned int k = 0; k < n_rows; ++k)
+            for (unsigned int j = begin; j < end; ++j)
+              row[j] += factor[k] * rows[k * stride + j];
+        }
+      } // namespace
+
+
+
+      TESSELLA_WIDE bool
+      invert_positive(const unsigned int n, double *A)
+      {
+        const std::size_t stride = n;
+        const auto        row    = [&](double *const M, const unsigned int i) {
+          return M + i * stride;
+        };
+        // ---- A = U^T U in the upper triangle, by blocks of four rows
+        std::vector<double> diagonal(n), inverse(stride * n, 0.);
+        double *const       X = inverse.data();
+        for (unsigned int i = 0; i < n; ++i)
+          diagonal[i] = row(A, i)[i];
+        double factor[4] = {};
+        for (unsigned int k = 0; k < n; k += 4)
+          {
+            const unsigned int m = std::min(4u, n - k);
+            for (unsigned int i = k; i < n; ++i)
+              {
+                // Rows of the block are updated by those before them.
+                const unsigned int n_rows = std::min(m, i - k);
+                for (unsigned int l = 0; l < n_rows; ++l)
+                  factor[l] = -row(A, k + l)[i];
+                add_rows(i, n, n_rows, factor, row(A, k), stride, row(A, i));
+                if (i >= k + m)
+                  continue;
+                const double pivot = row(A, i)[i];
+                if (!(pivot > 1e-13 * diagonal[i]))
+                  return false;
+                const double reciprocal = 1. / std::sqrt(pivot);
+                for (unsigned int j = i; j < n; ++j)
+                  row(A, i)[j] *= reciprocal;
+              }
+          }
+        // ---- X = U^{-T}, lower triangular
+        for (unsigned int i = 0; i < n; ++i)
+          {
+            const double reciprocal = 1. / row(A, i)[i];
+            for (unsigned int k = 0; k < i; k += 4)
+              {
+                const unsigned int n_rows = std::min(4u, i - k);
+                for (unsigned int l = 0; l < n_rows; ++l)
+                  factor[l] = -row(A, k + l)[i] * reciprocal;
+                add_rows(
+                  0, k + n_rows, n_rows, factor, row(X, k), stride, row(X, i));
+              }
+            row(X, i)[i] = reciprocal;
+          }
+        // ---- X^T X
+        for (unsigned int i = 0; i < n; ++i)
+          {
+            std::fill(row(A, i), row(A, i) + i + 1, 0.);
+            for (unsigned int k = i; k < n; k += 4)
+              {
+                const unsigned int n_rows = std::min(4u, n - k);
+                for (unsigned int l = 0; l < n_rows; ++l)
+                  factor[l] = row(X, k + l)[i];
+                add_rows(
+                  0, i + 1, n_rows, factor, row(X, k), stride, row(A, i));
+              }
+          }
+        for (unsigned int i = 0; i < n; ++i)
+          for (unsigned int j = i + 1; j < n; ++j)
+            row(A, i)[j] = row(A, j)[i];
+        return true;
+      }
+
+
+
+      TESSELLA_WIDE bool
       invert(const unsigned int n, double *A, const unsigned int stride)
       {
         double largest = 0.;
@@ -198,3 +305,4 @@ namespace Tessella
     } // namespace Dense
   }   // namespace internal
 } // namespace Tessella
+#undef TESSELLA_WIDE

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception OR LGPL-2.1-or-later
-#ifndef tessella_source_hdg_dense_h
-#define tessella_source_hdg_dense_h
+#ifndef tessella_source_lac_dense_h
+#define tessella_source_lac_dense_h
 
 // Factorisations of small dense matrices (20 to 700 rows), each by one thread.
 // Matrices are stored row by row: row i begins at A + i * stride.
@@ -37,6 +37,14 @@ namespace Tessella
                      const double      *in,
                      const unsigned int length,
                      double            *out);
+
+      /**
+       * Inverse in place of a symmetric positive definite matrix with rows of
+       * @p n entries, for up to some hundred rows. Returns false if a pivot is
+       * below 1e-13 of its diagonal entry; the matrix is then destroyed.
+       */
+      bool
+      invert_positive(const unsigned int n, double *A);
 
       /// Inverse in place by Gauss-Jordan elimination with row pivoting.
       /// Returns false if a pivot is below 1e-13 of the largest entry.
