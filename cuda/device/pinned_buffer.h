@@ -35,12 +35,6 @@ namespace Tessella
           return begin;
         }
 
-        std::size_t
-        size() const
-        {
-          return n;
-        }
-
       private:
         void
         release() noexcept;

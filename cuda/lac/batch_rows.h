@@ -182,11 +182,9 @@ namespace Tessella
 
       /// Copies packs of a vector into shared memory: @p n_packs packs from
       /// each first entry that @p column(block) returns for @p n_blocks blocks.
-      /// Calls @p wait() once before the first entry of @p x is read. All of
-      /// @p n_threads threads of the thread block call it.
+      /// Calls @p wait() once before the first entry of @p x is read.
       template <typename PackType,
-                int          n_packs,
-                unsigned int n_threads = batch_threads,
+                int n_packs,
                 typename Number,
                 typename Column,
                 typename Wait>
@@ -201,26 +199,27 @@ namespace Tessella
         constexpr int      U     = 3;
         const unsigned int n     = n_blocks * n_packs;
         bool               first = true;
-        for (unsigned int m = threadIdx.x; first || m < n; m += U * n_threads)
+        for (unsigned int m = threadIdx.x; first || m < n;
+             m += U * batch_threads)
           {
             std::size_t entry[U];
             PackType    packs[U];
 #pragma unroll
             for (int j = 0; j < U; ++j)
-              if (m + j * n_threads < n)
-                entry[j] = column((m + j * n_threads) / n_packs);
+              if (m + j * batch_threads < n)
+                entry[j] = column((m + j * batch_threads) / n_packs);
             if (first)
               wait();
             first = false;
 #pragma unroll
             for (int j = 0; j < U; ++j)
-              if (m + j * n_threads < n)
+              if (m + j * batch_threads < n)
                 packs[j] = reinterpret_cast<const PackType *>(
-                  x + entry[j])[(m + j * n_threads) % n_packs];
+                  x + entry[j])[(m + j * batch_threads) % n_packs];
 #pragma unroll
             for (int j = 0; j < U; ++j)
-              if (m + j * n_threads < n)
-                z[m + j * n_threads] = packs[j];
+              if (m + j * batch_threads < n)
+                z[m + j * batch_threads] = packs[j];
           }
       }
 

@@ -29,9 +29,8 @@ namespace Tessella
           return n_half_pieces(4, size);
         }
 
-        /// Thread blocks that a multiprocessor can hold at a time, so that
-        /// matrices of moderate size are computed in one wave.
-        constexpr unsigned int n_resident = 6;
+        static_assert(half_threads == batch_threads,
+                      "Threads that gather_packs() expects.");
 
         unsigned int
         n_thread_blocks(const std::uint64_t n)
@@ -236,7 +235,7 @@ namespace Tessella
           float                     own = 0;
           const unsigned int *const column =
             matrix.columns + batch.first_column;
-          gather_packs<PackType, n_packs, half_threads>(
+          gather_packs<PackType, n_packs>(
             n * batch.n_blocks,
             [&](const unsigned int m) { return std::size_t(column[m]) * N; },
             [&] {
@@ -279,7 +278,7 @@ namespace Tessella
 
         template <int N>
         __global__ void
-        __launch_bounds__(half_threads, n_resident)
+        __launch_bounds__(half_threads)
           half_product_kernel(const HalfBlocks         matrix,
                               const Destination<float> y,
                               const float             *x)
@@ -295,7 +294,7 @@ namespace Tessella
 
         template <int N>
         __global__ void
-        __launch_bounds__(half_threads, n_resident)
+        __launch_bounds__(half_threads)
           half_step_kernel(const HalfBlocks         matrix,
                            const ProductStep<float> product)
         {

@@ -60,7 +60,7 @@ namespace Tessella
       };
 
       /// Threads of a thread block of the product.
-      constexpr unsigned int half_threads = 256;
+      constexpr unsigned int half_threads = 128;
       /// Largest number of rows of the blocks.
       constexpr unsigned int max_half_size = 10;
       /// Values of a piece.

@@ -8,7 +8,6 @@
 #include <tessella/lac/host_vector.h>
 
 #include <algorithm>
-#include <future>
 #include <vector>
 
 #include "../base/collective.h"
@@ -84,9 +83,8 @@ namespace Tessella
     /// are used if the coarse operator is Galerkin's.
     TraceMatrix                      full, none, galerkin, wide_none;
     internal::BlockData<TraceMatrix> trace_rows, narrow_rows, wide_rows;
-    /// Assemblers, made when they are needed: on the host, on the device, and a
-    /// second one on the device for the matrix without penalty.
-    std::unique_ptr<PolytopicAssembler<dim>> assemblers[3];
+    /// Assemblers on the host and on the device, made when they are needed.
+    std::unique_ptr<PolytopicAssembler<dim>> assemblers[2];
     /// Coarse matrices in the precision of the cycles.
     MatrixType            rounded_coarse, rounded_none;
     Multigrid<MatrixType> coarse;
@@ -322,55 +320,22 @@ namespace Tessella
       return structure.constant && structure.symmetric;
     }
 
-    // Assembler @p i of the list.
-    PolytopicAssembler<dim> *
-    provide_assembler(const unsigned int i)
-    {
-      if (assemblers[i] == nullptr)
-        {
-          typename PolytopicAssembler<dim>::AdditionalData parameters;
-          parameters.backend = i > 0 ? Backend::cuda : Backend::host;
-          assemblers[i] =
-            std::make_unique<PolytopicAssembler<dim>>(space, parameters);
-        }
-      return assemblers[i].get();
-    }
-
-    // Assembles interior penalty with and without its penalty on the device by
-    // two threads: most of the time is work of the host for coefficients,
-    // penalty and starts of kernels.
-    void
-    assemble_side_by_side(const Form<dim> &form)
-    {
-      const auto assemble = [&](const unsigned int i, TraceMatrix &matrix) {
-        PenaltyParameters penalty;
-        if (&matrix == &none)
-          penalty.constant = 0.;
-        PolytopicAssembler<dim> *const assembler = provide_assembler(i);
-        assembler->set_penalty(penalty);
-        assembler->assemble_matrix(form, matrix);
-      };
-      std::future<void> second =
-        internal::start_beside([&] { assemble(2, none); });
-      assemble(1, full);
-      second.get();
-    }
-
     // Assembles interior penalty with and without its penalty. @p reinit: also
     // the structures.
     void
     assemble_interior_penalty(const Form<dim> &form, const bool reinit)
     {
-      const bool use_device = on_device && is_unweighted(form);
-      if (use_device && !reinit)
-        {
-          assemble_side_by_side(form);
-          return;
-        }
-      PolytopicAssembler<dim> *const assembler =
-        provide_assembler(use_device ? 1 : 0);
+      const bool        use_device = on_device && is_unweighted(form);
+      auto             &assembler  = assemblers[use_device ? 1 : 0];
       PenaltyParameters penalty;
-      const auto        assemble = [&](const Form<dim> &problem) {
+      if (assembler == nullptr)
+        {
+          typename PolytopicAssembler<dim>::AdditionalData parameters;
+          parameters.backend = use_device ? Backend::cuda : Backend::host;
+          assembler =
+            std::make_unique<PolytopicAssembler<dim>>(space, parameters);
+        }
+      const auto assemble = [&](const Form<dim> &problem) {
         HostBlockMatrix<double> on_host;
         for (TraceMatrix *matrix : {&full, &none})
           {

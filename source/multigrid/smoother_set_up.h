@@ -210,12 +210,15 @@ namespace Tessella
         const Smoother     &smoother = *smoothers[i];
         const Data         &blocks   = smoother.blocks;
         const std::uint64_t n        = blocks.rows.n_dofs;
-        Number *const r = smoother.residual(), *const z = smoother.update(),
-                      *const p     = vectors[i]->p.data(),
-                      *const q     = vectors[i]->q.data();
-        double *const        place = numbers.data() + i * n_numbers,
-                      *const beta  = place + place_of_beta,
-                      *const alpha = place + place_of_alpha;
+        // The diagonal blocks of matrices in half precision are the identity.
+        const bool           identity = bool(blocks.external_step);
+        Number *const        r        = smoother.residual(),
+                      *const z        = identity ? r : smoother.update(),
+                      *const p        = vectors[i]->p.data(),
+                      *const q        = vectors[i]->q.data();
+        double *const        place    = numbers.data() + i * n_numbers,
+                      *const beta     = place + place_of_beta,
+                      *const alpha    = place + place_of_alpha;
         if (singular)
           {
             smoother.matrix->vmult_owned(q, r);
@@ -225,8 +228,9 @@ namespace Tessella
           {
             double *const rz = place + 2 * step, *const pq = rz + 1;
             SpaceType::call([&] {
-              Blocks::apply_diagonal(
-                blocks.rows, blocks.inverse.data(), false, r, z);
+              if (!identity)
+                Blocks::apply_diagonal(
+                  blocks.rows, blocks.inverse.data(), false, r, z);
               if (step == 0)
                 {
                   Blocks::dot_on_device(n, r, z, sum(i, rz));

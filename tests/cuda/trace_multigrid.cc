@@ -229,14 +229,14 @@ namespace
              std::to_string(n[0]) + " " + std::to_string(n[1]) + " " +
                std::to_string(n[2]) + " " + std::to_string(n[3]));
       // The eigenvalues of the set-up are the same as well.
-      const bool can_overlap = internal::Device::allow_overlap(false);
+      const bool can_overlap = Tessella::internal::Device::allow_overlap(false);
       verify(what + ": kernels overlap", can_overlap);
       const auto check_overlap = [&](auto       &multigrid,
                                      const auto &multigrid_data) {
         Vector<double> results[2];
         for (const bool overlap : {false, true})
           {
-            internal::Device::allow_overlap(overlap);
+            Tessella::internal::Device::allow_overlap(overlap);
             multigrid.initialize(*problem.handler,
                                  *problem.on_device,
                                  problem.form,
