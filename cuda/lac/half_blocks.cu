@@ -167,6 +167,18 @@ namespace Tessella
             store(column, 0.f);
         }
 
+        __global__ void
+        __launch_bounds__(half_threads)
+          identities_kernel(const std::uint64_t n_values,
+                            const unsigned int  size,
+                            float *__restrict__ values)
+        {
+          const std::uint64_t e =
+            std::uint64_t(blockIdx.x) * half_threads + threadIdx.x;
+          if (e < n_values)
+            values[e] = e % (size * size) % (size + 1) == 0 ? 1.f : 0.f;
+        }
+
         /// A thread for each function of a polytope on each side of a block.
         __global__ void
         __launch_bounds__(half_threads)
@@ -410,6 +422,21 @@ namespace Tessella
                                     0,
                                     current_stream()>>>(matrix, A);
         });
+        check(cudaGetLastError(), "a matrix in half precision");
+      }
+
+
+
+      void
+      set_identities(const std::uint64_t n,
+                     const unsigned int  size,
+                     float              *values)
+      {
+        const std::uint64_t n_values = n * size * size;
+        identities_kernel<<<n_thread_blocks(n_values),
+                            half_threads,
+                            0,
+                            current_stream()>>>(n_values, size, values);
         check(cudaGetLastError(), "a matrix in half precision");
       }
 

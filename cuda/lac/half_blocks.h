@@ -90,6 +90,12 @@ namespace Tessella
       void
       set_half_blocks(const HalfBlocks &matrix, const double *A);
 
+      /// Sets the entries of @p n identity matrices of @p size rows.
+      void
+      set_identities(const std::uint64_t n,
+                     const unsigned int  size,
+                     float              *values);
+
       /// Injection of functions on polytopes into functions on interfaces,
       /// whose coefficients refer to the bases of @p matrix: @p to = W^{-T}
       /// from.matrix.

@@ -89,11 +89,8 @@ namespace Tessella
         blocks.W       = bases.data();
 
         diagonal.reinit(diagonal_sparsity(A.dof_offset()), A.dof_offset());
-        std::vector<float> identity(diagonal.n_nonzero_elements(), 0.f);
-        for (unsigned int k = 0; k < n; ++k)
-          for (unsigned int i = 0; i < size; ++i)
-            identity[(std::size_t(k) * size + i) * size + i] = 1.f;
-        diagonal.copy_from(identity);
+        device_call(
+          [&] { Device::set_identities(n, size, diagonal.values()); });
         diagonal.set_external_product(
           [this](const Device::Destination<float> &y, const float *x, bool) {
             device_call([&] { Device::multiply(blocks, y, x); });
