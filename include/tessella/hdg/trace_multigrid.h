@@ -124,10 +124,10 @@ namespace Tessella
    * DeviceBlockMatrix<float> and Chebyshev's polynomial, the smoother on traces
    * works in bases of the interfaces in which the diagonal blocks of T are the
    * identity, and keeps the other blocks with 11 significant bits; sums and
-   * vectors are in single precision. It then reads a third of the bytes of single
-   * precision. For symmetric matrices, whose entries are at most one in these
-   * bases. Blocks must have one size of at most ten rows; otherwise the trace
-   * matrix is rounded to single precision (TraceMultigridReport).
+   * vectors are in single precision. It then reads a third of the bytes of
+   * single precision. For symmetric matrices, whose entries are at most one in
+   * these bases. Blocks must have one size of at most ten rows; otherwise the
+   * trace matrix is rounded to single precision (TraceMultigridReport).
    *
    * <b>On a device</b> P, P^T T P, the coefficients of groups and cycles are
    * computed there. Interior penalty is assembled on the device if the form is
